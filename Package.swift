@@ -145,7 +145,9 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
             ]),
         code("Control", ["API", "Graph", "Host", "JSON", "NodeKit", "Realtime", "System"], exclude: design),
-        code("RemoteGraph", ["Control", "Host", "JSON", "NodeKit", "System", "VoiceGraph"]),
+        // Loads libcurl.
+        code("HTTP", ["CHTTP", "System"]),
+        code("RemoteGraph", ["API", "Control", "HTTP", "Host", "JSON", "NodeKit", "System", "VoiceGraph"]),
         code("Archive", ["CSQLite", "Graph", "Host", "NodeKit", "System"], exclude: design),
         .target(
             name: "Server",
@@ -200,7 +202,7 @@ let package = Package(
         plugin(
             "TTS", ["CEspeak", "CKissfft", "CSpeech", "JSON", "Models", "Pronunciation", "Resampling", "SpokenText"],
             exclude: ["LICENSE"], settings: asserted),
-        plugin("Agent", ["CHTTP", "JSON", "SpokenText"]),
+        plugin("Agent", ["HTTP", "JSON", "SpokenText"]),
         plugin("File", ["CSndfile", "Resampling"]),
         plugin("Record", ["CEbur128", "CSndfile", "CVorbis", "Resampling"]),
         plugin("Tremolo"),
@@ -234,7 +236,7 @@ let package = Package(
         tests(
             "Host",
             ["Config", "Drivers", "Graph", "GraphFile", "Host", "Isolation", "JSON", "LV2", "NodeKit", "Realtime"]),
-        tests("VoiceGraph", ["Control", "GraphFile", "Host", "NodeKit", "RemoteGraph", "VoiceGraph"]),
+        tests("VoiceGraph", ["API", "Control", "GraphFile", "Host", "NodeKit", "RemoteGraph", "Server", "VoiceGraph"]),
         tests("Control", ["Control", "Host", "System"]),
         tests("Archive", ["Archive", "Config", "Drivers", "Graph", "GraphFile", "Host", "NodeKit", "System"]),
         tests(

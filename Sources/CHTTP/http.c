@@ -17,6 +17,7 @@ enum {
   OPTION_HTTPHEADER = 10023,
   OPTION_HEADERDATA = 10029,
   OPTION_POST = 47,
+  OPTION_HTTPGET = 80,
   OPTION_NOSIGNAL = 99,
   OPTION_COPYPOSTFIELDS = 10165,
   OPTION_POSTFIELDSIZE = 60,
@@ -99,7 +100,7 @@ struct vg_http {
   void *multi;
 };
 
-struct vg_post {
+struct vg_transfer {
   vg_http *http;
   void *easy;
   void *headers;
@@ -135,148 +136,152 @@ void vg_http_close(vg_http *http) {
 
 /* Takes a piece of an answer; when enough waits, the rest has to wait outside. */
 static size_t take(const char *data, size_t size, size_t count, void *context) {
-  vg_post *post = context;
+  vg_transfer *transfer = context;
   size_t length = size * count;
-  if (post->length >= MOST_WAITING) {
-    post->is_paused = true;
+  if (transfer->length >= MOST_WAITING) {
+    transfer->is_paused = true;
     return PAUSE;
   }
-  if (post->length + length > post->capacity) {
-    size_t capacity = 2 * (post->length + length);
-    char *more = realloc(post->waiting, capacity);
+  if (transfer->length + length > transfer->capacity) {
+    size_t capacity = 2 * (transfer->length + length);
+    char *more = realloc(transfer->waiting, capacity);
     if (!more) return 0;
-    post->waiting = more;
-    post->capacity = capacity;
+    transfer->waiting = more;
+    transfer->capacity = capacity;
   }
-  memcpy(post->waiting + post->length, data, length);
-  post->length += length;
+  memcpy(transfer->waiting + transfer->length, data, length);
+  transfer->length += length;
   return length;
 }
 
 /* Takes a line of the head; an empty one is its end. */
 static size_t take_header(const char *line, size_t size, size_t count, void *context) {
   static const char name[] = "retry-after:";
-  vg_post *post = context;
+  vg_transfer *transfer = context;
   size_t length = size * count;
   size_t start = sizeof name - 1;
   if (length > start && strncasecmp(line, name, start) == 0) {
     while (start < length && isspace((unsigned char)line[start])) start++;
     while (length > start && isspace((unsigned char)line[length - 1])) length--;
-    snprintf(post->retry, sizeof post->retry, "%.*s", (int)(length - start), line + start);
+    snprintf(transfer->retry, sizeof transfer->retry, "%.*s", (int)(length - start), line + start);
   } else if (length == 2 && line[0] == '\r') {
     long status = 0;
-    curl.easy_getinfo(post->easy, INFO_STATUS, &status);
+    curl.easy_getinfo(transfer->easy, INFO_STATUS, &status);
     /* 1xx: another head follows. */
-    if (status >= 200) post->status = status;
+    if (status >= 200) transfer->status = status;
   }
   return size * count;
 }
 
-vg_post *vg_http_post(vg_http *http, const char *url, const char *const *headers, const void *body, size_t length) {
-  vg_post *post = calloc(1, sizeof *post);
-  if (!post) return NULL;
-  post->http = http;
-  post->easy = curl.easy_init();
-  if (!post->easy) {
-    free(post);
+vg_transfer *vg_http_begin(vg_http *http, const char *url, const char *const *headers, const void *body, size_t length) {
+  vg_transfer *transfer = calloc(1, sizeof *transfer);
+  if (!transfer) return NULL;
+  transfer->http = http;
+  transfer->easy = curl.easy_init();
+  if (!transfer->easy) {
+    free(transfer);
     return NULL;
   }
   for (; *headers; headers++) {
-    void *longer = curl.slist_append(post->headers, *headers);
-    if (longer) post->headers = longer;
+    void *longer = curl.slist_append(transfer->headers, *headers);
+    if (longer) transfer->headers = longer;
   }
-  void *easy = post->easy;
+  void *easy = transfer->easy;
   curl.easy_setopt(easy, OPTION_PROTOCOLS, (long)(PROTOCOL_HTTP | PROTOCOL_HTTPS));
   curl.easy_setopt(easy, OPTION_NOSIGNAL, 1L);
   /* Whoever gives up does not wait for a name to be looked up. */
   curl.easy_setopt(easy, OPTION_QUICK_EXIT, 1L);
-  curl.easy_setopt(easy, OPTION_ERRORBUFFER, post->reason);
-  curl.easy_setopt(easy, OPTION_POST, 1L);
-  curl.easy_setopt(easy, OPTION_POSTFIELDSIZE, (long)length);
-  curl.easy_setopt(easy, OPTION_HTTPHEADER, post->headers);
+  curl.easy_setopt(easy, OPTION_ERRORBUFFER, transfer->reason);
+  if (body) {
+    curl.easy_setopt(easy, OPTION_POST, 1L);
+    curl.easy_setopt(easy, OPTION_POSTFIELDSIZE, (long)length);
+  } else {
+    curl.easy_setopt(easy, OPTION_HTTPGET, 1L);
+  }
+  curl.easy_setopt(easy, OPTION_HTTPHEADER, transfer->headers);
   curl.easy_setopt(easy, OPTION_WRITEFUNCTION, take);
-  curl.easy_setopt(easy, OPTION_WRITEDATA, post);
+  curl.easy_setopt(easy, OPTION_WRITEDATA, transfer);
   curl.easy_setopt(easy, OPTION_HEADERFUNCTION, take_header);
-  curl.easy_setopt(easy, OPTION_HEADERDATA, post);
-  bool is_fine = curl.easy_setopt(easy, OPTION_COPYPOSTFIELDS, body) == 0 &&
+  curl.easy_setopt(easy, OPTION_HEADERDATA, transfer);
+  bool is_fine = (!body || curl.easy_setopt(easy, OPTION_COPYPOSTFIELDS, body) == 0) &&
                  curl.easy_setopt(easy, OPTION_URL, url) == 0 && curl.multi_add_handle(http->multi, easy) == 0;
-  if (is_fine) return post;
+  if (is_fine) return transfer;
   curl.easy_cleanup(easy);
-  curl.slist_free_all(post->headers);
-  free(post);
+  curl.slist_free_all(transfer->headers);
+  free(transfer);
   return NULL;
 }
 
-/* Lets the client work; whether this post has ended. */
-static void perform(vg_post *post) {
+/* Lets the client work; whether this transfer has ended. */
+static void perform(vg_transfer *transfer) {
   int running = 0, left = 0;
-  if (post->is_paused && post->length < MOST_WAITING) {
-    post->is_paused = false;
-    curl.easy_pause(post->easy, GO_ON);
+  if (transfer->is_paused && transfer->length < MOST_WAITING) {
+    transfer->is_paused = false;
+    curl.easy_pause(transfer->easy, GO_ON);
   }
-  curl.multi_perform(post->http->multi, &running);
-  for (multi_message *message; (message = curl.multi_info_read(post->http->multi, &left));) {
-    if (message->message != MESSAGE_DONE || message->easy != post->easy) continue;
-    post->has_ended = true;
-    post->result = message->data.result;
-    if (post->result && !*post->reason)
-      snprintf(post->reason, sizeof post->reason, "%s", curl.easy_strerror(post->result));
+  curl.multi_perform(transfer->http->multi, &running);
+  for (multi_message *message; (message = curl.multi_info_read(transfer->http->multi, &left));) {
+    if (message->message != MESSAGE_DONE || message->easy != transfer->easy) continue;
+    transfer->has_ended = true;
+    transfer->result = message->data.result;
+    if (transfer->result && !*transfer->reason)
+      snprintf(transfer->reason, sizeof transfer->reason, "%s", curl.easy_strerror(transfer->result));
   }
 }
 
 /* What the caller has not been told. */
-static vg_post_event news(vg_post *post) {
+static vg_transfer_event news(vg_transfer *transfer) {
   double seconds = 0;
-  if (!post->told_sent) {
-    curl.easy_getinfo(post->easy, INFO_UNTIL_SENDING, &seconds);
+  if (!transfer->told_sent) {
+    curl.easy_getinfo(transfer->easy, INFO_UNTIL_SENDING, &seconds);
     if (seconds > 0) {
-      post->told_sent = true;
-      return (vg_post_event){VG_POST_SENT, 0, "", 0};
+      transfer->told_sent = true;
+      return (vg_transfer_event){VG_TRANSFER_SENT, 0, "", 0};
     }
   }
-  if (post->status && !post->told_status) {
-    post->told_status = true;
-    return (vg_post_event){VG_POST_STATUS, post->status, post->retry, strlen(post->retry)};
+  if (transfer->status && !transfer->told_status) {
+    transfer->told_status = true;
+    return (vg_transfer_event){VG_TRANSFER_STATUS, transfer->status, transfer->retry, strlen(transfer->retry)};
   }
-  if (post->length) {
-    char *text = post->waiting;
-    size_t length = post->length, capacity = post->capacity;
-    post->waiting = post->given;
-    post->capacity = post->given_capacity;
-    post->length = 0;
-    post->given = text;
-    post->given_capacity = capacity;
-    return (vg_post_event){VG_POST_DATA, 0, text, length};
+  if (transfer->length) {
+    char *text = transfer->waiting;
+    size_t length = transfer->length, capacity = transfer->capacity;
+    transfer->waiting = transfer->given;
+    transfer->capacity = transfer->given_capacity;
+    transfer->length = 0;
+    transfer->given = text;
+    transfer->given_capacity = capacity;
+    return (vg_transfer_event){VG_TRANSFER_DATA, 0, text, length};
   }
-  if (post->has_ended && !post->told_end && !post->is_paused) {
-    post->told_end = true;
-    return (vg_post_event){VG_POST_END, post->result, post->reason, strlen(post->reason)};
+  if (transfer->has_ended && !transfer->told_end && !transfer->is_paused) {
+    transfer->told_end = true;
+    return (vg_transfer_event){VG_TRANSFER_END, transfer->result, transfer->reason, strlen(transfer->reason)};
   }
-  return (vg_post_event){VG_POST_NOTHING, 0, "", 0};
+  return (vg_transfer_event){VG_TRANSFER_NOTHING, 0, "", 0};
 }
 
-vg_post_event vg_post_next(vg_post *post, int milliseconds) {
-  vg_post_event event = news(post);
-  if (event.kind || post->told_end) return event;
-  perform(post);
-  event = news(post);
+vg_transfer_event vg_transfer_next(vg_transfer *transfer, int milliseconds) {
+  vg_transfer_event event = news(transfer);
+  if (event.kind || transfer->told_end) return event;
+  perform(transfer);
+  event = news(transfer);
   if (event.kind) return event;
-  curl.multi_poll(post->http->multi, NULL, 0, milliseconds, NULL);
-  perform(post);
-  return news(post);
+  curl.multi_poll(transfer->http->multi, NULL, 0, milliseconds, NULL);
+  perform(transfer);
+  return news(transfer);
 }
 
-const char *vg_post_redirection(vg_post *post) {
+const char *vg_transfer_redirection(vg_transfer *transfer) {
   const char *url = NULL;
-  curl.easy_getinfo(post->easy, INFO_REDIRECT, &url);
+  curl.easy_getinfo(transfer->easy, INFO_REDIRECT, &url);
   return url ? url : "";
 }
 
-void vg_post_end(vg_post *post) {
-  curl.multi_remove_handle(post->http->multi, post->easy);
-  curl.easy_cleanup(post->easy);
-  curl.slist_free_all(post->headers);
-  free(post->waiting);
-  free(post->given);
-  free(post);
+void vg_transfer_end(vg_transfer *transfer) {
+  curl.multi_remove_handle(transfer->http->multi, transfer->easy);
+  curl.easy_cleanup(transfer->easy);
+  curl.slist_free_all(transfer->headers);
+  free(transfer->waiting);
+  free(transfer->given);
+  free(transfer);
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Control
 import Host
 import JSON
 import NodeKit
@@ -8,33 +7,28 @@ import System
 
 /// Reads what a host elsewhere tells, on a thread of its own, and publishes it here with what its nodes declare of it.
 final class RemoteEvents: Sendable {
-    // The thread's alone, but for `end`, which any thread may call.
-    nonisolated(unsafe) private let client: ControlClient
-    private let calls: Calls
+    private let wire: any Wire
     private let bus: EventBus
     private let connected = Atomic(true)
     /// By node and name.
     private let types = Lock<[String: [String: EventType]]>([:])
 
-    init(_ client: ControlClient, _ calls: Calls, _ bus: EventBus) {
-        (self.client, self.calls, self.bus) = (client, calls, bus)
-    }
+    init(_ wire: any Wire, _ bus: EventBus) { (self.wire, self.bus) = (wire, bus) }
 
     var isConnected: Bool { connected.load(ordering: .relaxed) }
 
-    func begin() throws(Fault) {
+    /// Begins; what the host answers to that.
+    func begin() throws(Fault) -> JSON {
         try learn()
-        let answer = try client.call("events").answer
-        guard answer["ok"]?.bool == true else {
-            throw Fault(answer["error"]?["message"]?.string ?? "the host tells nothing")
-        }
+        let answer = try accepted(wire.listen())
         do throws(SystemError) { _ = try SystemThread(name: "vg-remote") { self.read() } } catch { throw Fault(error) }
+        return answer
     }
 
-    func end() { client.end() }
+    func end() { wire.end() }
 
     private func read() {
-        while let line = try? client.nextLine(patiently: true) {
+        while let line = wire.nextLine() {
             if let told = try? JSON(line) { take(told) }
         }
         connected.store(false, ordering: .relaxed)
@@ -78,7 +72,7 @@ final class RemoteEvents: Sendable {
     /// Asks what the nodes declare.
     private func learn() throws(Fault) {
         var learnt: [String: [String: EventType]] = [:]
-        for event in try calls.ask("declared")["events"]?.items ?? [] {
+        for event in try wire.ask("declared")["events"]?.items ?? [] {
             guard let node = event["node"]?.string else { continue }
             let type = EventType(event.settings)
             learnt[node, default: [:]][type.name] = type

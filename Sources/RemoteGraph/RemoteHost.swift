@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import API
 import Control
 import Host
 import JSON
@@ -6,8 +7,8 @@ import NodeKit
 import System
 @_exported import VoiceGraph
 
-/// A host in another process of this user, or on another machine: what `voicegraph run` plays there. Its graph is followed and
-/// asked as that of a `Host`, also by the models.
+/// A host in another process of this user, or on another machine: what `voicegraph run` plays there, reached by its socket, by
+/// ssh or by HTTP. Its graph is followed and asked as that of a `Host`, also by the models.
 ///
 ///     let kiosk = try await RemoteHost.connect(ssh: "kiosk")
 ///     let voice = SpeechModel(kiosk)
@@ -19,8 +20,10 @@ public final class RemoteHost: GraphHost, Sendable {
     /// The host's name.
     public let name: String
     private let bus = EventBus()
-    private let calls: Calls
+    private let wire: any Wire
     private let events: RemoteEvents
+    /// Whether it was a visitor's token that let in: how the run is, is not for them.
+    private let isVisitor: Bool
 
     /// Connects to the host with this name, or to the only one that runs; on the machine `ssh`, by an ssh of its own that
     /// logs in without asking. Throws if there is none, or more than one, or it cannot be reached.
@@ -31,15 +34,22 @@ public final class RemoteHost: GraphHost, Sendable {
                 return try ControlClient(name)
             }
             let calls = try client(name)
-            return try RemoteHost(calls, client(calls.name))
+            return try RemoteHost(SocketWire(calls, client(calls.name)))
         }
     }
 
-    init(_ calls: ControlClient, _ events: ControlClient) throws(Fault) {
-        name = calls.name
-        self.calls = Calls(calls)
-        self.events = RemoteEvents(events, self.calls, bus)
-        try self.events.begin()
+    /// Connects to a host that `voicegraph run --web` shows, at the address `url`, as "http://kiosk:8765". The token lets in,
+    /// and says what may be done; a link as `voicegraph web` prints it has one in it. Nothing is encrypted where the address
+    /// does not begin with https. Needs libcurl. Throws if it cannot be reached, or does not know the token.
+    public static func connect(url: String, token: String? = nil) async throws -> RemoteHost {
+        let link = try WebLink(url, token: token)
+        return try await Host.aside { try RemoteHost(HTTPWire(link)) }
+    }
+
+    init(_ wire: any Wire) throws(Fault) {
+        (name, self.wire) = (wire.name, wire)
+        events = RemoteEvents(wire, bus)
+        isVisitor = try events.begin()["right"]?.string == Right.visitor.rawValue
     }
 
     deinit { events.end() }
@@ -84,11 +94,11 @@ public final class RemoteHost: GraphHost, Sendable {
         _ = try await ask("mute", ["node": .string(node), "on": .bool(isMuted)])
     }
 
-    /// The graph there as it plays now.
+    /// The graph there as it plays now. Whoever came in by a visitor's token does not get to know how the run is.
     public func look() async throws(Fault) -> GraphLook? {
         let nodes = try await ask("nodes")
-        let status = Status(try await ask("status")["status"] ?? .null)
-        let late = try await ask("dropouts")["dropouts"]?.items ?? []
+        let status = isVisitor ? Status() : Status(try await ask("status")["status"] ?? .null)
+        let late = isVisitor ? [] : try await ask("dropouts")["dropouts"]?.items ?? []
         return GraphLook(
             nodes: nodes["nodes"]?.items.map(GraphLook.Node.init) ?? [],
             links: nodes["links"]?.items.map(GraphLook.Link.init) ?? [], state: status.state, time: status.time,
@@ -97,31 +107,9 @@ public final class RemoteHost: GraphHost, Sendable {
 
     /// Makes any call of the host, as `voicegraph ctl` does; the answer's fields.
     private func ask(_ call: String, _ fields: [String: JSON] = [:]) async throws(Fault) -> JSON {
-        do { return try await Host.aside { [calls] in try calls.ask(call, fields) } } catch {
+        do { return try await Host.aside { [wire] in try wire.ask(call, fields) } } catch {
             throw error as? Fault ?? Fault("\(error)")
         }
-    }
-}
-
-/// The connection on which calls are made, one after another.
-final class Calls: Sendable {
-    private struct Connection: @unchecked Sendable {
-        // Sendable: only with the lock that it is in.
-        let client: ControlClient
-    }
-
-    private let connection: Lock<Connection>
-
-    init(_ client: ControlClient) { connection = Lock(Connection(client: client)) }
-
-    /// The answer's fields; throws what the host refuses. [control]
-    func ask(_ call: String, _ fields: [String: JSON] = [:]) throws(Fault) -> JSON {
-        let answer = try connection.withLock { connection throws(Fault) in
-            try connection.client.call(call, fields).answer
-        }
-        if answer["ok"]?.bool == true { return answer }
-        throw Fault(
-            answer["error"]?["message"]?.string ?? "the host refuses", hint: answer["error"]?["hint"]?.string ?? "")
     }
 }
 

@@ -140,7 +140,7 @@ public final class WebServer: Sendable {
                 })
         }
         // What decides about upgrades leaves with the first request that asks for none.
-        let http = HTTPHandler(state.router, connection) { context in
+        let http = HTTPHandler(state.router, state.hub, state.connections, connection) { context in
             guard let handler = answering else { return }
             try? context.pipeline.syncOperations.addHandler(offer(), position: .before(handler))
         }

@@ -80,9 +80,10 @@ let folders: [Folder] = [
         "Control",
         "the socket by which other programs of the user call a host, its client, the tunnel through ssh, the watch on files",
         imports: ["API", "Graph", "Host", "JSON", "NodeKit", "Realtime", "System", "CRealtime"]),
+    Folder("HTTP", "requests by libcurl, loaded at run time", imports: ["CHTTP", "System"]),
     Folder(
         "RemoteGraph", "the same for Swift programs of a host in another process or on another machine",
-        imports: ["Control", "Host", "JSON", "NodeKit", "System", "VoiceGraph"]),
+        imports: ["API", "Control", "HTTP", "Host", "JSON", "NodeKit", "System", "VoiceGraph"]),
     Folder(
         "Archive", "texts that were said and recordings that were made, kept in SQLite",
         imports: ["CSQLite", "Graph", "Host", "NodeKit", "System"]),
@@ -125,7 +126,7 @@ let folders: [Folder] = [
     Folder(
         "Plugins",
         "node types with or without a library, what they share (`Frames`, `Models`, `Pronunciation`, `Resampling`, `SpokenText`), and examples",
-        imports: ["Frames", "JSON", "Models", "NodeKit", "Pronunciation", "Resampling", "SpokenText"]),
+        imports: ["Frames", "HTTP", "JSON", "Models", "NodeKit", "Pronunciation", "Resampling", "SpokenText"]),
     Folder("CEbur128", "libebur128 as a module: loudness and true peak"),
     Folder(
         "CEcho", "the echo canceller in C: its filters and the suppressor, with speexdsp and WebRTC loaded when needed"),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTP
 import JSON
 import NodeKit
 
@@ -145,7 +146,7 @@ private struct ChatRun {
     mutating func stream(_ body: [UInt8], _ authorization: (String, String)?) throws(AgentFault) -> ChatStream? {
         let headers = [("Content-Type", "application/json"), ("Accept", "text/event-stream")]
         let transfer: HTTPTransfer
-        do throws(NodeError) {
+        do throws(Fault) {
             // Each word comes in an object of its own.
             transfer = try HTTPTransfer(
                 client, url, headers: headers + (authorization.map { [$0] } ?? []), body: body,
@@ -161,7 +162,7 @@ private struct ChatRun {
             // In short steps: an interruption wakes nobody here.
             let now = monotonicSeconds()
             guard now < deadline else { throw AgentFault(.connection, "\(limit.what) within \(limit.seconds) s") }
-            guard let event = try transfer.next(until: min(deadline, now + 0.02)) else { continue }
+            guard let event = try next(of: transfer, until: min(deadline, now + 0.02)) else { continue }
             switch event {
             case .sent:
                 limit = (options.tokenTime, "the endpoint says nothing")
@@ -193,6 +194,10 @@ private struct ChatRun {
             }
         }
         return nil
+    }
+
+    private func next(of transfer: HTTPTransfer, until time: Double) throws(AgentFault) -> HTTPTransfer.Event? {
+        do throws(Fault) { return try transfer.next(until: time) } catch { throw AgentFault(.other, error.message) }
     }
 
     /// Whether the request goes to another address of the same server; no other gets the key, nor what was said.

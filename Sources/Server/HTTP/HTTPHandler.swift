@@ -4,6 +4,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOWebSocket
+import NodeKit
 import System
 
 /// One connection as long as it speaks HTTP: takes a request, has it answered, and takes the next. The loop's thread only.
@@ -21,6 +22,8 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private let router: Router
+    private let hub: LiveHub
+    private let connections: Connections
     private let connection: Connection
     /// Lets the next request ask for a WebSocket, too.
     private let offerUpgrade: (ChannelHandlerContext) -> Void
@@ -29,10 +32,14 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     private var deadline: Scheduled<Void>?
     /// What looks for an answer.
     private var look: Task<Response, Never>?
+    /// The answer that goes on.
+    private var stream: EventStream?
 
-    init(_ router: Router, _ connection: Connection, offerUpgrade: @escaping (ChannelHandlerContext) -> Void) {
-        self.router = router
-        self.connection = connection
+    init(
+        _ router: Router, _ hub: LiveHub, _ connections: Connections, _ connection: Connection,
+        offerUpgrade: @escaping (ChannelHandlerContext) -> Void
+    ) {
+        (self.router, self.hub, self.connections, self.connection) = (router, hub, connections, connection)
         self.offerUpgrade = offerUpgrade
     }
 
@@ -44,6 +51,8 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
         deadline?.cancel()
         // Nobody reads what it sees.
         look?.cancel()
+        stream?.leave()
+        stream = nil
         context.fireChannelInactive()
     }
 
@@ -128,6 +137,7 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
             party: connection.party, body: Array(body.readableBytesView))
         switch router.route(request) {
         case .now(let response): send(response, for: head, origin, context)
+        case .events(let caller, let arguments): tell(caller, arguments, head, origin, context)
         case .later(let work, let isLook):
             if isLook { look = work }
             let (bound, loop) = (context.loopBound, context.eventLoop)
@@ -141,6 +151,29 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
                 }
             }
         }
+    }
+
+    /// Begins an answer that goes on, if there is a place for it.
+    private func tell(
+        _ caller: Caller, _ arguments: [String: SettingValue], _ head: HTTPRequestHead, _ origin: Access.Origin,
+        _ context: ChannelHandlerContext
+    ) {
+        guard connections.hasSocketRoom(for: connection.party) else {
+            return send(Router.tooMany("too many are told what happens", "try later"), for: head, origin, context)
+        }
+        let events: EventReader
+        do throws(Fault) { events = try EventReader(hub.feed, for: caller, arguments) } catch {
+            return send(Response(.badRequest, error), for: head, origin, context)
+        }
+        connection.isSocket = true
+        var response = Response(.ok, "application/jsonl", "")
+        response.headers.add(name: "Cache-Control", value: "no-store")
+        // A proxy shall not wait for its end.
+        response.headers.add(name: "X-Accel-Buffering", value: "no")
+        var answer = response.head(head.version, origin: origin, keepAlive: false)
+        answer.headers.remove(name: "Content-Length")
+        context.write(wrapOutboundOut(.head(answer)), promise: nil)
+        stream = EventStream(hub, caller, events, context)
     }
 
     // MARK: the answer

@@ -9,12 +9,13 @@ enum OpenAPI {
     /// One JSON document.
     static func description(_ table: CallTable, isReadOnly: Bool) -> String {
         let calls = table.calls.filter { !(isReadOnly && $0.isChange) }
-        let paths = Dictionary(uniqueKeysWithValues: calls.map { ("/api/\($0.name)", path($0)) })
+        var paths = Dictionary(uniqueKeysWithValues: calls.map { ("/api/\($0.name)", path($0)) })
+        paths["/api/\(HostCall.events.name)"] = events
         let document: [String: JSON] = [
             "openapi": .string("3.1.0"),
             "info": .object([
                 "title": .string("voicegraph"), "version": .string(hostVersion),
-                "description": .string("What may be asked of a host. Events come by the WebSocket at /api/live."),
+                "description": .string("What may be asked of a host, and what it tells."),
             ]),
             "security": .list([.object(["token": .list([])])]), "paths": .object(paths),
             "components": .object([
@@ -44,15 +45,36 @@ enum OpenAPI {
                 "content": .object(["application/json": .object(["schema": object(call.arguments)])]),
             ])
         } else {
-            operation["parameters"] = .list(
-                call.arguments.map { argument in
-                    .object([
-                        "name": .string(argument.key), "in": .string("query"), "required": .bool(argument.required),
-                        "description": .string(argument.doc), "schema": SettingSchema.calls.schema(argument),
-                    ])
-                })
+            operation["parameters"] = query(call.arguments)
         }
         return .object([call.isChange ? "post" : "get": .object(operation)])
+    }
+
+    /// What goes on: a line of JSON after another.
+    private static let events = JSON.object([
+        "get": .object([
+            "operationId": .string(HostCall.events.name), "summary": .string(HostCall.events.doc),
+            "x-right": .string(Right.visitor.rawValue), "parameters": query(HostCall.events.arguments),
+            "responses": .object([
+                "200": .object([
+                    "description": .string("lines of JSON: first the answer to the call, then events; some are empty"),
+                    "content": .object(["application/jsonl": .object([:])]),
+                ]),
+                "400": refusal("the arguments are wrong"), "401": refusal("the token is missing"),
+                "403": refusal("not allowed here"), "405": refusal("another method"),
+                "429": refusal("too many are told"),
+            ]),
+        ])
+    ])
+
+    private static func query(_ arguments: [Setting]) -> JSON {
+        .list(
+            arguments.map { argument in
+                .object([
+                    "name": .string(argument.key), "in": .string("query"), "required": .bool(argument.required),
+                    "description": .string(argument.doc), "schema": SettingSchema.calls.schema(argument),
+                ])
+            })
     }
 
     private static func object(_ arguments: [Setting]) -> JSON {

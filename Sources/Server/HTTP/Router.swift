@@ -33,6 +33,8 @@ final class Router: Sendable {
         case now(Response)
         /// What only looks can be cancelled.
         case later(Task<Response, Never>, isLook: Bool)
+        /// What happens from now on, to somebody who asked for this of it.
+        case events(Caller, [String: SettingValue])
     }
 
     init(_ host: Host, _ calls: CallTable, _ access: Access, kept: KeptFiles, logo: Response? = nil) {
@@ -100,6 +102,12 @@ final class Router: Sendable {
             return .now(
                 Response(.upgradeRequired, Fault("this is a WebSocket", hint: "ask for one; or too many are open")))
         }
+        if name == HostCall.events.name {
+            guard request.head.method == .GET else { return .now(Self.notAllowed("GET")) }
+            do throws(Access.Refusal) {
+                return .events(caller, try Self.arguments(of: request.target, HostCall.events.arguments, name))
+            } catch { return .now(Response(error)) }
+        }
         if let download = Download(name) {
             guard caller.right >= .operator else {
                 return .now(Response(.forbidden, Fault(missing: .operator, caller)))
@@ -119,7 +127,7 @@ final class Router: Sendable {
                 arguments = try Self.arguments(of: request.body, request.head.headers)
             } else {
                 guard isReading else { return .now(Self.notAllowed("GET, HEAD")) }
-                arguments = try Self.arguments(of: request.target, call)
+                arguments = try Self.arguments(of: request.target, call.arguments, call.usage)
             }
         } catch { return .now(Response(error)) }
         return begin(call, arguments, caller, request.party)
@@ -149,7 +157,7 @@ final class Router: Sendable {
         return .later(work, isLook: true)
     }
 
-    private static func tooMany(_ message: String, _ hint: String) -> Response {
+    static func tooMany(_ message: String, _ hint: String) -> Response {
         var response = Response(.tooManyRequests, Fault(message, hint: hint))
         response.headers.add(name: "Retry-After", value: "1")
         return response
@@ -182,17 +190,21 @@ final class Router: Sendable {
     }
 
     /// What a query says: each value as its argument takes it.
-    private static func arguments(of target: Target, _ call: HostCall) throws(Access.Refusal) -> [String: SettingValue]
-    {
+    private static func arguments(
+        of target: Target, _ declared: [Setting], _ hint: String
+    ) throws(Access.Refusal) -> [String: SettingValue] {
         var arguments: [String: SettingValue] = [:]
         for (key, text) in target.query {
             guard arguments[key] == nil else {
                 throw Access.Refusal(
-                    .badRequest, "'\(key.prefix(60))' stands twice", hint: call.usage)
+                    .badRequest, "'\(key.prefix(60))' stands twice", hint: hint)
             }
-            let isText = call.arguments.first { $0.key == key }?.kind == VG_SET_STRING
-            let value = isText ? nil : (try? JSON(text.utf8))?.setting
-            arguments[key] = value ?? .string(text)
+            let kind = declared.first { $0.key == key }?.kind
+            let value = kind == VG_SET_STRING ? nil : (try? JSON(text.utf8))?.setting
+            arguments[key] =
+                value
+                ?? (kind == VG_SET_STRINGS
+                    ? .list(text.split(separator: ",").map { .string(String($0)) }) : .string(text))
         }
         return arguments
     }

@@ -9,7 +9,7 @@ import NodeKit
 
 /// One WebSocket: calls as the control socket takes them, events with their numbers, and frames of levels and sound. The
 /// loop's thread only.
-final class LiveClient: ChannelInboundHandler {
+final class LiveClient: ChannelInboundHandler, LiveListener {
     typealias InboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame
 
@@ -19,7 +19,7 @@ final class LiveClient: ChannelInboundHandler {
     /// What it is told of what happens; nil: nothing.
     private var events: EventReader?
     /// What it asks for of the levels, and has seen.
-    private(set) var reader = LevelFrames.Reader()
+    private var reader = LevelFrames.Reader()
     /// Whether levels are on their way to it: newer ones wait.
     private var isBusy = false
     /// The edition of the names that it was told.
@@ -124,10 +124,10 @@ final class LiveClient: ChannelInboundHandler {
     /// Whether it takes more now.
     var hasRoom: Bool { context?.channel.isWritable ?? false }
 
-    /// Whether it is told events of a name, or "series".
+    var levels: Set<String>? { reader.wanted }
+
     func wants(_ name: String) -> Bool { events?.filter.wants(name) ?? false }
 
-    /// How the host is, which only counts now, and is not for visitors. [loop]
     func tellStatus(_ line: ByteBuffer) { if hasRoom, caller.right > .visitor { send(line) } }
 
     /// Events that have come, as far as it takes them, and the newest levels. [loop]
@@ -153,8 +153,10 @@ final class LiveClient: ChannelInboundHandler {
         send(WebSocketFrame(fin: true, opcode: .ping, data: ByteBuffer()))
     }
 
+    func end() { close(.goingAway) }
+
     /// Ends it with a reason. [loop]
-    func close(_ code: WebSocketErrorCode) {
+    private func close(_ code: WebSocketErrorCode) {
         guard let context, !isClosing else { return }
         isClosing = true
         var data = ByteBuffer()
@@ -236,10 +238,7 @@ final class LiveClient: ChannelInboundHandler {
         namesTold = 0
         reader = LevelFrames.Reader(wanted: reader.wanted.union(events.filter.series), seen: 0)
         hub.wishesChanged()
-        let rights = [
-            ("read_only", String(hub.access.isReadOnly)), ("right", JSONText.string(caller.right.rawValue)),
-        ]
-        send(JSONText.object([("id", request.id.text), ("ok", "true")] + events.answer + rights))
+        send(JSONText.object([("id", request.id.text), ("ok", "true")] + events.answer + hub.rights(of: caller)))
         step()
     }
 

@@ -1,9 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import API
 import Host
+import JSON
 import NIOCore
 
-/// All clients of the WebSocket: what happens is read once, and given to each. The loop's thread only.
+/// Somebody who is told what happens. The loop's thread only.
+protocol LiveListener: AnyObject {
+    /// The series on request that it wants as frames of bytes; nil: it wants no frames.
+    var levels: Set<String>? { get }
+    /// Whether it is told events of a name, or "series".
+    func wants(_ name: String) -> Bool
+    /// Takes what has come, as far as it has room.
+    func step()
+    /// Takes how the host is, which only counts now, and is not for visitors.
+    func tellStatus(_ line: ByteBuffer)
+    /// Looks whether it is there; one that has not been heard of for long is not.
+    func ping(_ now: NIODeadline)
+    /// Ends, since the host does.
+    func end()
+}
+
+/// All who are told: what happens is read once, and given to each. The loop's thread only.
 final class LiveHub: @unchecked Sendable {
     // Sendable: the loop's thread alone touches what changes.
 
@@ -13,7 +30,7 @@ final class LiveHub: @unchecked Sendable {
     let feed: EventFeed
     private(set) var frames: LevelFrames?
     private let loop: any EventLoop
-    private var clients: [ObjectIdentifier: LiveClient] = [:]
+    private var clients: [ObjectIdentifier: any LiveListener] = [:]
     private var turns: RepeatedTask?
     private var isWatching = false
     private var statusAt = NIODeadline.uptimeNanoseconds(0)
@@ -35,13 +52,13 @@ final class LiveHub: @unchecked Sendable {
     }
 
     /// Takes a client in.
-    func add(_ client: LiveClient) {
+    func add(_ client: any LiveListener) {
         clients[ObjectIdentifier(client)] = client
         schedule()
     }
 
     /// A client has gone.
-    func remove(_ client: LiveClient) {
+    func remove(_ client: any LiveListener) {
         clients[ObjectIdentifier(client)] = nil
         wishesChanged()
         schedule()
@@ -49,12 +66,12 @@ final class LiveHub: @unchecked Sendable {
 
     /// Somebody asks for other series, or for events.
     func wishesChanged() {
-        let readers = clients.values.filter { $0.wants("series") }
-        if readers.isEmpty {
+        let wishes = clients.values.filter { $0.wants("series") }.compactMap(\.levels)
+        if wishes.isEmpty {
             frames = nil
         } else {
             if frames == nil { frames = LevelFrames(host) }
-            frames?.ask(for: readers.reduce(into: []) { $0.formUnion($1.reader.wanted) })
+            frames?.ask(for: wishes.reduce(into: []) { $0.formUnion($1) })
         }
     }
 
@@ -62,7 +79,12 @@ final class LiveHub: @unchecked Sendable {
     func close() {
         turns?.cancel()
         turns = nil
-        for client in clients.values { client.close(.goingAway) }
+        for client in clients.values { client.end() }
+    }
+
+    /// What the answer to `events` says of what somebody may do, as JSON.
+    func rights(of caller: Caller) -> [(String, String)] {
+        [("read_only", String(access.isReadOnly)), ("right", JSONText.string(caller.right.rawValue))]
     }
 
     private func schedule() {

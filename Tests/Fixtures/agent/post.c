@@ -23,16 +23,16 @@ int main(int count, char **arguments) {
     return 1;
   }
   const char *headers[] = {NULL};
-  vg_post *post = vg_http_post(http, arguments[1], headers, "{}", 2);
-  if (!post) return 2;
+  vg_transfer *transfer = vg_http_begin(http, arguments[1], headers, "{}", 2);
+  if (!transfer) return 2;
   const char *names[] = {"", "sent", "status", "data", "end"};
   time_t end = time(NULL) + 60;
-  vg_post_event event = {VG_POST_NOTHING, 0, "", 0};
-  while (event.kind != VG_POST_END && time(NULL) < end) {
-    event = vg_post_next(post, 100);
+  vg_transfer_event event = {VG_TRANSFER_NOTHING, 0, "", 0};
+  while (event.kind != VG_TRANSFER_END && time(NULL) < end) {
+    event = vg_transfer_next(transfer, 100);
     if (event.kind) printf("%s %ld %.*s\n", names[event.kind], event.number, (int)event.length, event.text);
   }
-  vg_post_end(post);
+  vg_transfer_end(transfer);
   vg_http_close(http);
-  return event.kind == VG_POST_END ? 0 : 3;
+  return event.kind == VG_TRANSFER_END ? 0 : 3;
 }
