@@ -2,7 +2,7 @@
 import CRealtime
 import Glibc
 
-/// A thread with a name. It runs its body once; `join` waits for the end.
+/// A thread with a name. It runs its body once; `join` waits for the end. Nobody waits for one that is let go without that.
 public final class SystemThread: @unchecked Sendable {
     // Sendable: the handle is written once and joined once, by its owner.
     private var thread = pthread_t()
@@ -43,6 +43,8 @@ public final class SystemThread: @unchecked Sendable {
             throw SystemError("cannot start a thread", code: failure)
         }
     }
+
+    deinit { detach() }
 
     /// Runs `body` on a thread of its own, waits for its end and returns its result. [control]
     public static func run<Result: Sendable>(

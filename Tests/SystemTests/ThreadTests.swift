@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Glibc
 import Realtime
 import System
@@ -6,6 +7,25 @@ import TestSupport
 
 @Suite("Threads", .timeLimit(.minutes(5)))
 struct ThreadTests {
+    @Test("A thread that nobody waits for leaves no stack behind") func letGo() throws {
+        func size() throws -> Int {
+            let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+            let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmSize:") })
+            return try #require(
+                line.split(whereSeparator: { " \t".contains($0) }).dropFirst().first.flatMap { Int($0) })
+        }
+        let before = try size()
+        let ended = Lock(0)
+        for count in 1...400 {
+            _ = try SystemThread(name: "vgt-alone") { ended.withLock { $0 += 1 } }
+            // One after another, so that their stacks may be the same.
+            while ended.withLock({ $0 }) < count { usleep(100) }
+        }
+        // They would be 3.1 GiB; other tests run beside.
+        let more = try size() - before
+        #expect(more < 2 << 20, "\(more) KiB")
+    }
+
     @Test("A thread has its name, of which the system keeps 15 bytes")
     func name() throws {
         let name = try SystemThread.run(name: "vgt-a-name-that-is-long") {

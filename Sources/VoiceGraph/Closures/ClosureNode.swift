@@ -3,6 +3,7 @@ import NodeKit
 
 /// The node of a closure.
 final class ClosureNode: AudioNode {
+    static let calls: NodeCalls = []
     static let descriptor = NodeDescriptor(
         "program-closure", "what the program that has the graph does with sound", settings: [number],
         process: { ClosureNode.process($0, $1, $2) })

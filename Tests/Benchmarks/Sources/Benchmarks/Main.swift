@@ -23,12 +23,13 @@ struct Effort {
 }
 
 enum Benchmark: String, CaseIterable, ExpressibleByArgument {
-    case schedule, parallel, instructions, ring, meter, dsp, isolation, chain, edit, reconnect, start, say, speech,
-        hearing, conversation, record, archive, memory, offline, check
+    case schedule, program, parallel, instructions, ring, meter, dsp, isolation, chain, edit, reconnect, start, say,
+        speech, hearing, conversation, record, archive, memory, offline, check
 
     var summary: String {
         switch self {
         case .schedule: "cost of a step, beyond what the node does"
+        case .program: "closures, sources and taps of a Swift program, and its starts"
         case .parallel: "branches and a chain on two threads, beside one"
         case .instructions: "of the host around LV2 plugins, beside jalv and C"
         case .ring: "our ring beside a C11 ring and libjack's"
@@ -54,6 +55,7 @@ enum Benchmark: String, CaseIterable, ExpressibleByArgument {
     func run(_ effort: Effort) throws -> [Row] {
         switch self {
         case .schedule: try scheduleBenchmark(effort)
+        case .program: try programBenchmark(effort)
         case .parallel: try parallelBenchmark(effort)
         case .instructions: try instructionBenchmark(effort)
         case .ring: try ringBenchmark(effort)
