@@ -47,9 +47,9 @@ final class HTTPWire: Wire {
         _ call: String, _ fields: [String: JSON], _ address: WebLink, _ client: HTTPClient
     ) throws(Fault) -> JSON {
         let isChange = try CallTable().named(call).isChange
-        let query = isChange ? "" : address.query(fields)
+        precondition(isChange || fields.isEmpty, "what only looks is asked without arguments here")
         let transfer = try HTTPTransfer(
-            client, address.call(call) + query, headers: address.headers + [("Content-Type", "application/json")],
+            client, address.call(call), headers: address.headers + [("Content-Type", "application/json")],
             body: isChange ? Array(JSON.object(fields).text.utf8) : nil, most: most)
         let deadline = monotonicSeconds() + patience
         var (status, bytes): (Int, [UInt8]) = (0, [])

@@ -33,21 +33,6 @@ struct WebLink {
     /// What every request says.
     var headers: [(String, String)] { [("Authorization", "Bearer \(token)")] }
 
-    /// Arguments as a query; empty without.
-    func query(_ fields: [String: JSON]) -> String {
-        guard !fields.isEmpty else { return "" }
-        func encoded(_ text: String) -> String {
-            text.utf8.map { byte in
-                switch byte {
-                case 48...57, 65...90, 97...122, 45, 46, 95, 126: String(UnicodeScalar(byte))
-                default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-                }
-            }.joined()
-        }
-        let pairs = fields.sorted { $0.key < $1.key }
-        return "?" + pairs.map { "\(encoded($0))=\(encoded($1.string ?? $1.text))" }.joined(separator: "&")
-    }
-
     /// What an answer says; throws if it is none of a host.
     func read(_ bytes: [UInt8], _ status: Int) throws(Fault) -> JSON {
         if let answer = try? JSON(bytes), answer["ok"] != nil { return answer }

@@ -328,13 +328,14 @@ struct NodeNames {
 let packageRoot = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
-/// Source files below `folders` with one of the suffixes.
+/// Source files below `folders` with one of the suffixes; programs that a tutorial shows are none.
 func sourceFiles(_ folders: [String], suffixes: [String] = [".swift", ".c", ".h", ".cpp", ".cc"]) -> [SourceFile] {
     var files: [SourceFile] = []
     for folder in folders {
         let base = packageRoot.appending(path: folder)
         guard let paths = try? FileManager.default.subpathsOfDirectory(atPath: base.path) else { continue }
-        for path in paths.sorted() where suffixes.contains(where: path.hasSuffix) && !path.contains(".build") {
+        for path in paths.sorted()
+        where suffixes.contains(where: path.hasSuffix) && !path.contains(".build") && !path.contains(".docc/") {
             guard let text = try? String(contentsOf: base.appending(path: path), encoding: .utf8) else { continue }
             files.append(SourceFile(path: "\(folder)/\(path)", text: text))
         }

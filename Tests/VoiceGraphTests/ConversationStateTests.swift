@@ -37,15 +37,6 @@ import Testing
         return try WebServer(host, web)
     }
 
-    /// Waits until something holds of a model.
-    private func until(_ what: Comment, _ holds: () throws -> Bool) async throws {
-        for _ in 0..<30_000 {
-            if try holds() { return }
-            try await Task.sleep(for: .milliseconds(1))
-        }
-        Issue.record(what)
-    }
-
     @Test("It is initialized, starts from collapsed alone, shows a picture or what was said, and ends") func states()
         async throws
     {
@@ -131,9 +122,10 @@ import Testing
         await other.initialize()
         #expect(other.state == .error && other.failure?.kind == "initialization")
         #expect(other.failure?.message == "no node answers" && other.failure?.reason == "add a node that does")
+        #expect(other.status == .error)
         try await host.undo()
         try await other.retry()
-        #expect(other.state == .collapsed)
+        #expect(other.state == .collapsed && other.status == .idle)
         await host.close()
     }
 

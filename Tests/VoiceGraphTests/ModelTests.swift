@@ -48,15 +48,6 @@ private final class Teller: Node {
         try await host.run(DriverRequest(kind: .dummy))
     }
 
-    /// Waits until something holds of a model.
-    private func until(_ what: Comment, _ holds: () throws -> Bool) async throws {
-        for _ in 0..<30_000 {
-            if try holds() { return }
-            try await Task.sleep(for: .milliseconds(1))
-        }
-        Issue.record(what)
-    }
-
     @Test(
         "A voice tells whether it speaks, its word and its level; another text stops the one before, a blank one only stops"
     )

@@ -65,15 +65,6 @@ enum Way: CaseIterable {
         return try WebServer(host, web)
     }
 
-    /// Waits until something holds of a model.
-    private func until(_ what: Comment, _ holds: () throws -> Bool) async throws {
-        for _ in 0..<30_000 {
-            if try holds() { return }
-            try await Task.sleep(for: .milliseconds(1))
-        }
-        Issue.record(what)
-    }
-
     @Test(
         "The models of a voice, a recorder, levels and a graph do the same for a host elsewhere",
         arguments: Way.allCases)

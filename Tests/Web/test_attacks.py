@@ -119,16 +119,16 @@ def many_sockets(host, until):
 
 def deaf(host, until):
     """Requests and calls whose answers nobody reads."""
-    known = b"GET /api/openapi.json HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAuthorization: Bearer %s\r\n\r\n" % (
-        host.port, host.token.encode())
+    known, told = (b"GET /api/%s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAuthorization: Bearer %s\r\n\r\n" % (
+        name, host.port, host.token.encode()) for name in (b"openapi.json", b"events"))
     while not until():
         all = []
-        for _ in range(20):
+        for turn in range(20):
             def work():
                 one = connect(host)
                 one.settimeout(0.2)
                 all.append(one)
-                one.sendall(known * 20_000)
+                one.sendall((told if turn % 4 == 0 else known) * 20_000)
             quietly(work)
             try:
                 live = Live(host)

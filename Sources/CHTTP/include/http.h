@@ -40,8 +40,8 @@ vg_http *_Nullable vg_http_open(vg_http_find _Nonnull find, char *_Nonnull error
 /* Closes its connections, when no transfer is left. */
 void vg_http_close(vg_http *_Nonnull http);
 
-/* Begins to post `body`, or without one to get; `headers` are lines like "Accept: text/plain", with NULL at the end. Redirections are not followed. NULL: that is
- * no address, or there is no memory. */
+/* Begins to post `body`, or without one to get; `headers` are lines like "Accept: text/plain", with NULL at the end.
+ * Redirections are not followed. NULL: that is no address, or there is no memory. */
 vg_transfer *_Nullable vg_http_begin(vg_http *_Nonnull http, const char *_Nonnull url,
                                      const char *_Nullable const *_Nonnull headers, const void *_Nullable body,
                                      size_t length);

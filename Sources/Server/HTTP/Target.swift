@@ -48,13 +48,4 @@ struct Target: Equatable {
         }
         return String(validating: bytes, as: UTF8.self)
     }
-
-    private static func encoded(_ text: String) -> String {
-        text.utf8.map { byte in
-            switch byte {
-            case 48...57, 65...90, 97...122, 45, 46, 95, 126: String(UnicodeScalar(byte))
-            default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-            }
-        }.joined()
-    }
 }

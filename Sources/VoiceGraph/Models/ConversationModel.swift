@@ -86,6 +86,8 @@ import Observation
         turn += 1
         let now = turn
         (state, failure, before) = (.loading, nil, nil)
+        // What failed here is tried again; who answers tells its own errors.
+        if status == .error { status = .idle }
         do {
             if let connect {
                 (reader, host) = (nil, nil)
