@@ -11,7 +11,7 @@ SCRATCH = .build
 RELEASE = $(SCRATCH)/release
 
 .DEFAULT_GOAL := help
-.PHONY: help run announce test build debug setup setup-test models install format lint docs pictures contact-sheet bench
+.PHONY: help run announce test build debug setup setup-test models install format lint docs api pictures contact-sheet bench
 .PHONY: lv2-conformance lv2-example soak soak-voice web-test web-measure web-picture systems deb deb-test clean
 
 help: ## list these targets
@@ -96,8 +96,11 @@ pictures: build setup-test ## make the pictures of the README again: docs
 contact-sheet: build setup-test ## draw every style in three sizes, dark and light, to look at: .build/contact-sheet.png
 	scripts/contact-sheet $(RELEASE)/voicegraph
 
-docs: setup ## make the documentation of NodeKit, Host and VoiceGraph, without a network: .build/docs
+docs: setup ## make the documentation of all products, without a network: .build/docs
 	@scripts/docs
+
+api: setup ## write down what programs of a new version may use: docs/api
+	@scripts/api write "$$(scripts/symbols)"
 
 bench: setup-test build ## measure beside peers (jackd, ecasound, jalv, C); ARGS="--only ring", --help for more
 	@# SwiftPM does not see that a package which it depends on by its path has new files.
