@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CNode
+import Realtime
 
 /// The samples of an audio input in one block, or a part of them.
 public struct InputSamples: ~Copyable, ~Escapable {
@@ -93,5 +94,26 @@ public struct OutputSamples: ~Copyable, ~Escapable {
         if isInPlace(input) { return }
         let start = frames.lowerBound
         vg_copy(base + start, input.base + start, UInt32(truncatingIfNeeded: frames.count))
+    }
+
+    /// Writes the sum of `weights[k] * samples[frame + k]` over all weights to each frame, added up in this order, in vectors:
+    /// a filter with a finite response, the oldest sample's weight first. `samples` has one less than the weights more than this,
+    /// and is other memory. [audio]
+    @_noLocks public func convolve(_ samples: borrowing InputSamples, with weights: AudioArray<Float>) {
+        assert(samples.count == count + weights.count - 1, "another number of samples")
+        vg_convolve(
+            samples.base, weights.base, UInt32(truncatingIfNeeded: weights.count), base,
+            UInt32(truncatingIfNeeded: count))
+    }
+
+    /// Writes samples behind a chain of filters of second order: `vg_sections`. The two may be the same buffer. [audio]
+    @_noLocks package func filter(
+        _ samples: borrowing InputSamples, sections: Int, values: AudioArray<Double>, states: AudioArray<Double>
+    ) {
+        assert(samples.count == count, "another number of frames")
+        assert(values.count >= 6 * sections && states.count >= 2 * sections, "more sections than there are numbers of")
+        vg_sections(
+            values.base, states.base, UInt32(truncatingIfNeeded: sections), samples.base, base,
+            UInt32(truncatingIfNeeded: count))
     }
 }

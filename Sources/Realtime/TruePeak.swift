@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CRealtime
 import Glibc
 
 /// Finds how far one channel's signal goes between its samples: the true peak of ITU-R BS.1770, four points a sample.
@@ -11,29 +12,27 @@ import Glibc
 public struct TruePeakDetector: BitwiseCopyable {
     /// Frames from a sample to the answer that begins at it.
     public static let delay = taps / 2
+    /// Frames that are looked at as one, at most.
+    public static let longest = Int(VG_PEAK_FRAMES)
+    /// Frames to both sides of a sample on which the answers depend that are much larger than it.
+    public static let margin = 12
 
-    fileprivate static let taps = 48
-    fileprivate static let middleTaps = 24
-    fileprivate static let standardTaps = 12
-    /// The taps of the standard's filter, filled up to whole vectors.
-    fileprivate static let standardStride = 16
-    /// Phases 1 to 3 of the long and of the middle sinc, then the four of the standard's filter.
-    fileprivate static let tableSize = 3 * taps + 3 * middleTaps + 4 * standardStride
+    fileprivate static let taps = Int(VG_PEAK_LONG)
 
-    private let table: UnsafePointer<Float>
-    /// The last `taps` samples, twice, so that they lie in a row wherever the oldest one is.
+    private let filters: UnsafePointer<vg_peak_filters>
+    /// The last `taps - 1` samples, and behind them room for the new ones.
     private let window: UnsafeMutablePointer<Float>
     /// More than the answer can be for samples of at most 1.
     private let bound: Float
-    private var position = 0
     /// Frames for which a sample that matters is in the window.
     private var loud = 0
-    // The last two points of the interval before.
-    private var half: Float = 0
-    private var last: Float = 0
+    /// The last two points before the next frame.
+    private var before: (Float, Float) = (0, 0)
 
-    fileprivate init(table: UnsafePointer<Float>, window: UnsafeMutablePointer<Float>, bound: Float) {
-        self.table = table
+    fileprivate init(
+        filters: UnsafePointer<vg_peak_filters>, window: UnsafeMutablePointer<Float>, bound: Float
+    ) {
+        self.filters = filters
         self.window = window
         self.bound = bound
     }
@@ -43,91 +42,30 @@ public struct TruePeakDetector: BitwiseCopyable {
         @_noLocks get { loud == 0 }
     }
 
-    /// Takes a sample, which must be a number, and gives the largest magnitude between the sample `delay` frames ago
-    /// and the next one, or 0 where it is certain that it does not exceed `limit`. [audio]
+    /// Takes samples, which must be numbers, at most `longest`. Raises each of `peaks`, which are as many, rounded up to
+    /// eight, to the largest magnitude between the sample `delay` frames ago and the next one; none where it is certain that
+    /// this does not exceed `limit`. What exceeds it is the same wherever the samples are cut. [audio]
     @_noLocks
-    public mutating func next(_ sample: Float, limit: Float) -> Float {
-        window[position] = sample
-        window[position &+ Self.taps] = sample
-        position &+= 1
-        let samples = UnsafePointer(window + position)
-        if position == Self.taps { position = 0 }
-        if abs(sample) * bound > limit { loud = Self.taps }
-        if loud == 0 {
-            half = 0
-            last = 0
-            return 0
+    public mutating func raise(
+        _ peaks: UnsafeMutablePointer<Float>, by samples: UnsafePointer<Float>, count: Int, limit: Float
+    ) {
+        let kept = Self.taps - 1
+        let size = MemoryLayout<Float>.stride
+        UnsafeMutableRawPointer(window + kept).copyMemory(from: samples, byteCount: count &* size)
+        let loudest = vg_measure(samples, UInt32(truncatingIfNeeded: count)).peak
+        if loudest * bound > limit { loud = kept + count }
+        if loud > 0 {
+            withUnsafeMutableBytes(of: &before) {
+                vg_true_peaks(
+                    filters, window, $0.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: Float.self), peaks,
+                    UInt32(truncatingIfNeeded: count))
+            }
+            loud = max(loud - count, 0)
+        } else {
+            before = (0, 0)
         }
-        loud &-= 1
-        let first = samples[Self.taps / 2 &- 1]
-        let second = sum(samples, table)
-        let third = sum(samples, table + Self.taps)
-        let fourth = sum(samples, table + 2 * Self.taps)
-        var peak = max(max(abs(first), abs(second)), max(abs(third), abs(fourth)))
-        if peak * 1.125 > limit || abs(last) * 1.125 > limit {
-            peak = max(peak, max(vertex(half, last, first), vertex(last, first, second)))
-            peak = max(peak, max(vertex(first, second, third), vertex(second, third, fourth)))
-        }
-        half = third
-        last = fourth
-        let middle = table + 3 * Self.taps
-        let around = samples + (Self.taps &- Self.middleTaps) / 2
-        peak = max(peak, abs(middleSum(around, middle)))
-        peak = max(peak, abs(middleSum(around, middle + Self.middleTaps)))
-        peak = max(peak, abs(middleSum(around, middle + 2 * Self.middleTaps)))
-        let standard = middle + 3 * Self.middleTaps
-        let near = samples + (Self.taps &- Self.standardTaps) / 2
-        let outer = max(abs(shortSum(near, standard)), abs(shortSum(near, standard + 3 * Self.standardStride)))
-        let inner = max(
-            abs(shortSum(near, standard + Self.standardStride)),
-            abs(shortSum(near, standard + 2 * Self.standardStride)))
-        return max(peak, max(outer, inner))
+        UnsafeMutableRawPointer(window).copyMemory(from: window + count, byteCount: kept &* size)
     }
-}
-
-/// The height of the parabola through three points at equal distances, when the one in the middle is the furthest from
-/// zero; at most 1.125 times as high as it. Else 0.
-@_noLocks @inline(__always)
-private func vertex(_ left: Float, _ middle: Float, _ right: Float) -> Float {
-    if abs(left) > abs(middle) || abs(right) > abs(middle) || left * middle <= 0 || right * middle <= 0 { return 0 }
-    let bend = left - 2 * middle + right
-    if bend == 0 { return abs(middle) }
-    let slope = left - right
-    return abs(middle - slope * slope / (8 * bend))
-}
-
-@_noLocks @inline(__always)
-private func eight(_ samples: UnsafePointer<Float>, _ index: Int) -> SIMD8<Float> {
-    UnsafeRawPointer(samples + index).loadUnaligned(as: SIMD8<Float>.self)
-}
-
-@_noLocks @inline(__always)
-private func total(_ lanes: SIMD8<Float>) -> Float {
-    let four = lanes.lowHalf + lanes.highHalf
-    let two = four.lowHalf + four.highHalf
-    return two.x + two.y
-}
-
-@_noLocks @inline(__always)
-private func sum(_ samples: UnsafePointer<Float>, _ taps: UnsafePointer<Float>) -> Float {
-    var lanes = eight(samples, 0) * eight(taps, 0)
-    lanes += eight(samples, 8) * eight(taps, 8)
-    lanes += eight(samples, 16) * eight(taps, 16)
-    lanes += eight(samples, 24) * eight(taps, 24)
-    lanes += eight(samples, 32) * eight(taps, 32)
-    lanes += eight(samples, 40) * eight(taps, 40)
-    return total(lanes)
-}
-
-@_noLocks @inline(__always)
-private func middleSum(_ samples: UnsafePointer<Float>, _ taps: UnsafePointer<Float>) -> Float {
-    total(
-        eight(samples, 0) * eight(taps, 0) + eight(samples, 8) * eight(taps, 8) + eight(samples, 16) * eight(taps, 16))
-}
-
-@_noLocks @inline(__always)
-private func shortSum(_ samples: UnsafePointer<Float>, _ taps: UnsafePointer<Float>) -> Float {
-    total(eight(samples, 0) * eight(taps, 0) + eight(samples, 8) * eight(taps, 8))
 }
 
 /// The memory of true-peak detectors, one a channel. [control]
@@ -137,48 +75,53 @@ public final class TruePeakChannels: @unchecked Sendable {
     /// One a channel, at their start: for one processor.
     public let detectors: UnsafeMutablePointer<TruePeakDetector>
 
-    private let channels: Int
-    private let memory: UnsafeMutablePointer<Float>
+    private let filters: UnsafeMutablePointer<vg_peak_filters>
+    private let windows: UnsafeMutablePointer<Float>
 
     /// Makes silent detectors. [control]
     public init(channels: Int) {
-        self.channels = channels
-        let taps = TruePeakDetector.taps
-        let size = TruePeakDetector.tableSize + 2 * taps * channels
-        memory = .allocate(capacity: size)
-        memory.initialize(repeating: 0, count: size)
-        let bound = Self.fill(memory)
+        // What is rounded up to eight may be read.
+        let size = TruePeakDetector.taps - 1 + TruePeakDetector.longest + 8
+        windows = .allocate(capacity: size * channels)
+        windows.initialize(repeating: 0, count: size * channels)
+        filters = .allocate(capacity: 1)
+        filters.initialize(to: vg_peak_filters())
+        let bound = Self.fill(filters)
         detectors = .allocate(capacity: channels)
         for channel in 0..<channels {
-            let window = memory + TruePeakDetector.tableSize + 2 * taps * channel
-            (detectors + channel).initialize(to: TruePeakDetector(table: memory, window: window, bound: bound))
+            (detectors + channel).initialize(
+                to: TruePeakDetector(filters: filters, window: windows + size * channel, bound: bound))
         }
     }
 
     deinit {
-        memory.deallocate()
+        windows.deallocate()
+        filters.deallocate()
         detectors.deallocate()
     }
 
     /// Writes the filters; how much more than the largest sample an answer can be.
-    private static func fill(_ table: UnsafeMutablePointer<Float>) -> Float {
-        let long = sinc(table, taps: TruePeakDetector.taps, beta: 5)
-        let middle = table + 3 * TruePeakDetector.taps
-        let largest = max(long, sinc(middle, taps: TruePeakDetector.middleTaps, beta: 6))
-        let standard = middle + 3 * TruePeakDetector.middleTaps
-        let count = TruePeakDetector.standardTaps
-        for tap in 0..<count {
-            // The standard's filters are written with the newest sample first.
-            let rows = [outerPhase[count - 1 - tap], innerPhase[count - 1 - tap], innerPhase[tap], outerPhase[tap]]
-            for (phase, weight) in rows.enumerated() {
-                standard[phase * TruePeakDetector.standardStride + tap] = weight
+    private static func fill(_ filters: UnsafeMutablePointer<vg_peak_filters>) -> Float {
+        let (long, middle) = (Int(VG_PEAK_LONG), Int(VG_PEAK_MIDDLE))
+        let largest = max(
+            withUnsafeMutableBytes(of: &filters.pointee.long_sinc) { sinc($0.bindMemory(to: Float.self), long, 5) },
+            withUnsafeMutableBytes(of: &filters.pointee.middle_sinc) { sinc($0.bindMemory(to: Float.self), middle, 6) })
+        withUnsafeMutableBytes(of: &filters.pointee.standard) { bytes in
+            let weights = bytes.bindMemory(to: Float.self)
+            let count = Int(VG_PEAK_STANDARD)
+            for tap in 0..<count {
+                // The standard's filters are written with the newest sample first.
+                let rows = [
+                    outerPhase[count - 1 - tap], innerPhase[count - 1 - tap], innerPhase[tap], outerPhase[tap],
+                ]
+                for (phase, weight) in rows.enumerated() { weights[phase * count + tap] = weight }
             }
         }
         return Float(largest * 1.125 * 1.001)  // of the parabola, and of rounding
     }
 
     /// Writes phases 1 to 3 of a sinc under a Kaiser window; how much more than the largest sample they can give.
-    private static func sinc(_ table: UnsafeMutablePointer<Float>, taps: Int, beta: Double) -> Double {
+    private static func sinc(_ table: UnsafeMutableBufferPointer<Float>, _ taps: Int, _ beta: Double) -> Double {
         var largest = 1.0
         for phase in 1...3 {
             var norm = 0.0

@@ -138,7 +138,7 @@ let folders: [Folder] = [
     Folder("CNode", "the contract of nodes: node.h, and the helpers for processors"),
     Folder(
         "CRealtime",
-        "clock, denormals, sanitizer marks, locked memory, waiting, child processes: what the audio and its children need of Linux in C"
+        "clock, denormals, sanitizer marks, locked memory, waiting, child processes: what the audio and its children need of Linux in C; sums, curves and filters in vectors"
     ),
     Folder("CRealtimeCheck", "a library to preload: sees what could block on audio threads"),
     Folder("CSQLite", "the system's SQLite as a module"),

@@ -5,11 +5,15 @@ import TestSupport
 
 @Suite struct LimiterTests {
     private func limiter(
-        _ values: [String: Float] = [:], channels: Int = 1, lookAhead: Double = 5, rate: Double = 48000
+        _ values: [String: Float] = [:], channels: Int = 1, lookAhead: Double = 5, rate: Double = 48000,
+        truePeak: Bool = true
     ) throws -> NodeHarness {
         let harness = try NodeHarness(
-            type("limiter"), ["channels": .integer(Int64(channels)), "lookahead_ms": .number(lookAhead)], rate: rate,
-            maxBlock: 8192)
+            type("limiter"),
+            [
+                "channels": .integer(Int64(channels)), "lookahead_ms": .number(lookAhead),
+                "true_peak": .bool(truePeak),
+            ], rate: rate, maxBlock: 8192)
         harness.set(values)
         return harness
     }
@@ -173,6 +177,21 @@ import TestSupport
         harness.set("ceiling_db", -12, over: 480)
         _ = harness.run(480 + harness.instance.latency, inputs: [noise])
         #expect(TruePeak.eightfold(harness.run(4800, inputs: [noise])[0]) <= -12)
+    }
+
+    @Test("Without true peaks no sample is above the ceiling, and the sound is later by the look-ahead alone")
+    func samples() throws {
+        for (name, make) in Self.loud {
+            let harness = try limiter(["ceiling_db": -3], lookAhead: 2, truePeak: false)
+            #expect(harness.instance.latency == 95)
+            let output = harness.run(6095, inputs: [(0..<6000).map { make($0, 6000) }], plan: .fixed(500))[0]
+            let peak = Signal.decibels(Double(Signal.peak(output)))
+            #expect(peak <= -3 && peak > -3.5, "\(name): \(peak)")
+        }
+        // What is at the ceiling passes as it is.
+        let quiet = Signal.sine(997, rate: 48000, frames: 4800, amplitude: linear(-3.001))
+        let output = try limiter(["ceiling_db": -3], lookAhead: 2, truePeak: false).run(4800, inputs: [quiet])[0]
+        #expect(Array(output[95...]) == Array(quiet[..<(4800 - 95)]))
     }
 
     @Test("It shows what it takes away") func series() throws {

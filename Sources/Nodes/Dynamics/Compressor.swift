@@ -61,11 +61,9 @@ final class Compressor: AudioNode {
         var key: Int
         var lookAhead: LookAhead
         var meter: ReductionMeter
-        var computer = GainComputer()
-        var ballistics = Ballistics()
-        var makeup = 0.0
-        /// The linear gain of makeup alone.
-        var makeupGain = 1.0
+        var gain: DynamicGain
+        /// Linear.
+        var makeup = 1.0
         // What the above was computed from; NaN, which equals nothing, at first.
         var threshold = Float.nan
         var ratio = Float.nan
@@ -80,6 +78,7 @@ final class Compressor: AudioNode {
     private let rms: Double?
     private let lookAhead: Double
     private let line = LookAheadMemory()
+    private let gain = DynamicGainMemory()
     private let detector: LevelDetectorMemory
     private let reduction: ReductionPublisher
 
@@ -99,7 +98,7 @@ final class Compressor: AudioNode {
         return Processor(
             rate: preparation.rate, detector: detector.detector(rms: rms, rate: preparation.rate),
             key: sideChain > 0 ? channels : 0, lookAhead: line.make(channels: channels, frames: frames),
-            meter: reduction.meter(rate: preparation.rate))
+            meter: reduction.meter(rate: preparation.rate), gain: gain.gain())
     }
 
     func poll() { reduction.poll() }
@@ -135,20 +134,20 @@ private func tune(_ state: inout Compressor.Processor, _ block: borrowing Block,
     let (attack, release) = (block[Compressor.Knob.attack][frame], block[Compressor.Knob.release][frame])
     if threshold != state.threshold || ratio != state.ratio || knee != state.knee {
         (state.threshold, state.ratio, state.knee) = (threshold, ratio, knee)
-        state.computer = GainComputer(threshold: threshold, ratio: ratio, knee: knee)
+        state.gain.computer = GainComputer(
+            threshold: threshold, ratio: ratio, knee: knee, squares: state.detector.squares != nil)
     }
     if attack != state.attack {
         state.attack = attack
-        state.ballistics.attack = smoothing(milliseconds: attack, rate: state.rate)
+        state.gain.ballistics.attack = smoothing(milliseconds: attack, rate: state.rate)
     }
     if release != state.release {
         state.release = release
-        state.ballistics.release = smoothing(milliseconds: release, rate: state.rate)
+        state.gain.ballistics.release = smoothing(milliseconds: release, rate: state.rate)
     }
     if makeup != state.makeupDB {
         state.makeupDB = makeup
-        state.makeup = Double(makeup)
-        state.makeupGain = amplitude(state.makeup)
+        state.makeup = amplitude(Double(makeup))
     }
 }
 
@@ -157,23 +156,26 @@ extension Compressor {
     static func process(_ state: inout Processor, _ block: borrowing Block) {
         let (frames, channels) = (block.frames, block.outputs.count)
         let wasEmpty = state.lookAhead.sounding == 0
-        if wasEmpty, state.ballistics.isResting, state.detector.isResting, block.isSilent(block.inputs) {
+        if wasEmpty, state.gain.ballistics.isResting, state.detector.isResting, block.isSilent(block.inputs) {
             block.silence()
             state.meter.feed(0, block: block)
             return
         }
         let moves = block.moves(parameters: 6)
-        tune(&state, block, 0)
-        for frame in 0..<frames {
-            if moves { tune(&state, block, frame) }
-            let level = state.detector.level(block, from: state.key, frame)
-            let reduction = state.ballistics.next(state.computer.reduction(level))
-            let gain = Float(reduction == 0 ? state.makeupGain : amplitude(state.makeup - reduction))
+        var start = 0
+        while start < frames {
+            let part = part(of: block, from: start, alone: moves)
+            if start == 0 || moves { tune(&state, block, start) }
+            state.detector.read(block, from: state.key, part, into: state.gain.levels)
+            state.gain.follow(part.count, full: state.makeup, next: block.position &+ UInt64(part.upperBound))
             for channel in 0..<channels {
-                block.output(channel)[frame] = state.lookAhead.pass(block.input(channel)[frame], channel) * gain
+                let output = block.output(channel).part(part)
+                state.lookAhead.pass(block.input(channel).part(part), channel, to: output)
+                multiply(output, state.gain.gains)
             }
-            state.lookAhead.advance()
-            state.meter.feed(reduction, next: block.position &+ UInt64(frame) &+ 1)
+            state.lookAhead.advance(part.count)
+            state.meter.feed(state.gain.decibels, part, of: block)
+            start = part.upperBound
         }
         state.lookAhead.report()
         for channel in 0..<channels where wasEmpty && block.isSilent(channel) { block.markSilent(channel) }

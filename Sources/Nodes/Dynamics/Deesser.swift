@@ -53,49 +53,48 @@ final class Deesser: AudioNode {
         var rate: Double
         var isWide: Bool
         var meter: ReductionMeter
-        /// One a channel; owned by the node.
-        var bands: AudioArray<BandSplit>
-        /// What came out above, one a channel; owned by the node.
-        var parts: AudioArray<SplitSample>
+        var bands: BandSplit
+        /// Of a part, channel after channel: all of it, and what lies above; owned by the node.
+        var whole, high: AudioArray<Float>
         /// Frames after which nothing of a filter without input is left that a Float could show.
         var settling: Int
         /// Frames since the last sample that was not 0.
         var quiet: Int
-        var tuning = SplitTuning()
-        var computer = GainComputer()
-        var ballistics = Ballistics()
-        /// The most decibels that are taken away.
-        var most = 0.0
+        var gain: DynamicGain
         // What the above was computed from; NaN, which equals nothing, at first.
         var frequency = Float.nan
         var threshold = Float.nan
         var ratio = Float.nan
+        var range = Float.nan
         var attack = Float.nan
         var release = Float.nan
     }
 
     let layout: Layout
     private let isWide: Bool
-    private let bands: AudioArrayMemory<BandSplit>
-    private let parts: AudioArrayMemory<SplitSample>
+    private let states: AudioArrayMemory<Double>
+    private let whole, high: AudioArrayMemory<Float>
+    private let gain = DynamicGainMemory()
     private let reduction: ReductionPublisher
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         let channels = try settings[Self.channels]
         isWide = try settings[Self.mode] == .wide
         layout = .through(channels: channels, parameters: Knob.all)
-        bands = AudioArrayMemory(repeating: BandSplit(), count: channels)
-        parts = AudioArrayMemory(repeating: SplitSample(low: 0, high: 0), count: channels)
+        states = AudioArrayMemory(repeating: 0, count: BandSplit.size(channels: channels))
+        whole = AudioArrayMemory(repeating: 0, count: channels * partFrames)
+        high = AudioArrayMemory(repeating: 0, count: channels * partFrames)
         reduction = ReductionPublisher(host: host, scale: .decibels)
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
-        bands.fill(BandSplit())
+        states.fill(0)
         // A Butterworth filter of 1 kHz falls by 3800 dB in 0.1 s.
         let settling = Int(preparation.rate / 10)
         return Processor(
-            rate: preparation.rate, isWide: isWide, meter: reduction.meter(rate: preparation.rate), bands: bands.array,
-            parts: parts.array, settling: settling, quiet: settling)
+            rate: preparation.rate, isWide: isWide, meter: reduction.meter(rate: preparation.rate),
+            bands: BandSplit(states: states.array), whole: whole.array, high: high.array, settling: settling,
+            quiet: settling, gain: gain.gain())
     }
 
     func poll() { reduction.poll() }
@@ -107,22 +106,21 @@ private func tune(_ state: inout Deesser.Processor, _ block: borrowing Block, _ 
     let (frequency, threshold) = (block[Deesser.Knob.frequency][frame], block[Deesser.Knob.threshold][frame])
     let (ratio, range) = (block[Deesser.Knob.ratio][frame], block[Deesser.Knob.range][frame])
     let (attack, release) = (block[Deesser.Knob.attack][frame], block[Deesser.Knob.release][frame])
-    state.most = Double(-range)
     if frequency != state.frequency {
         state.frequency = frequency
-        state.tuning = SplitTuning(frequency: Double(frequency), rate: state.rate)
+        state.bands.tune(frequency: Double(frequency), rate: state.rate, whole: state.isWide)
     }
-    if threshold != state.threshold || ratio != state.ratio {
-        (state.threshold, state.ratio) = (threshold, ratio)
-        state.computer = GainComputer(threshold: threshold, ratio: ratio, knee: 0)
+    if threshold != state.threshold || ratio != state.ratio || range != state.range {
+        (state.threshold, state.ratio, state.range) = (threshold, ratio, range)
+        state.gain.computer = GainComputer(threshold: threshold, ratio: ratio, knee: 0, most: -range)
     }
     if attack != state.attack {
         state.attack = attack
-        state.ballistics.attack = smoothing(milliseconds: attack, rate: state.rate)
+        state.gain.ballistics.attack = smoothing(milliseconds: attack, rate: state.rate)
     }
     if release != state.release {
         state.release = release
-        state.ballistics.release = smoothing(milliseconds: release, rate: state.rate)
+        state.gain.ballistics.release = smoothing(milliseconds: release, rate: state.rate)
     }
 }
 
@@ -131,36 +129,67 @@ extension Deesser {
     static func process(_ state: inout Processor, _ block: borrowing Block) {
         let (frames, channels) = (block.frames, block.outputs.count)
         let wasAtRest = state.quiet >= state.settling
-        if wasAtRest, state.ballistics.isResting, block.isSilent(0..<channels) {
+        if wasAtRest, state.gain.ballistics.isResting, block.isSilent(0..<channels) {
             block.silence()
             state.meter.feed(0, block: block)
             return
         }
         let moves = block.moves(parameters: 6)
-        tune(&state, block, 0)
-        for frame in 0..<frames {
-            if moves { tune(&state, block, frame) }
-            var level = 0.0
-            state.quiet &+= 1
-            for channel in 0..<channels {
-                let sample = block.input(channel)[frame]
-                if sample != 0 { state.quiet = 0 }
-                // The filters would keep what is not a number.
-                let number = sample.isFinite ? Double(sample) : 0
-                let parts = state.bands[channel].split(number, state.tuning)
-                state.parts[channel] = state.isWide ? SplitSample(low: 0, high: number) : parts
-                level = max(level, min(abs(parts.high), 1000))
+        var start = 0
+        while start < frames {
+            let part = part(of: block, from: start, alone: moves)
+            if start == 0 || moves { tune(&state, block, start) }
+            var lastSound = 0
+            var channel = 0
+            while channel < channels {
+                lastSound = max(lastSound, split(&state, block, channel, min(channel + 1, channels - 1), part))
+                channel += 2
             }
-            let reduction = state.ballistics.next(min(state.computer.reduction(level), state.most))
-            let gain = reduction == 0 ? 1 : amplitude(-reduction)
+            state.quiet = min(lastSound > 0 ? part.count - lastSound : state.quiet + part.count, state.settling)
+            state.gain.follow(part.count, full: 1, next: block.position &+ UInt64(part.upperBound))
+            let gains = state.gain.gains
             for channel in 0..<channels {
-                block.output(channel)[frame] = Float(state.parts[channel].low + state.parts[channel].high * gain)
+                let output = block.output(channel).part(part)
+                let place = channel * partFrames
+                let whole = state.whole.part(place..<place + partFrames)
+                if state.isWide {
+                    for frame in 0..<output.count { output[frame] = whole[frame] * gains[frame] }
+                } else {
+                    let high = state.high.part(place..<place + partFrames)
+                    for frame in 0..<output.count { output[frame] = whole[frame] + high[frame] * (gains[frame] - 1) }
+                }
             }
-            state.meter.feed(reduction, next: block.position &+ UInt64(frame) &+ 1)
-            state.quiet = min(state.quiet, state.settling)
+            state.meter.feed(state.gain.decibels, part, of: block)
+            start = part.upperBound
         }
         for channel in 0..<channels where block.isSilent(channel) && (wasAtRest || state.isWide) {
             block.markSilent(channel)
         }
     }
+}
+
+/// Splits a part of two channels, which may be the same, and raises the levels to theirs; how many frames there are up to the
+/// last sample that is not 0. [audio]
+@_noLocks
+private func split(
+    _ state: inout Deesser.Processor, _ block: borrowing Block, _ one: Int, _ two: Int, _ part: Range<Int>
+) -> Int {
+    let (whole, high, levels) = (state.whole, state.high, state.gain.levels)
+    var last = 0
+    for channel in one...two {
+        let input = block.input(channel).part(part)
+        whole.samples(channel * partFrames..<channel * partFrames + part.count).copy(input)
+        var end = part.count
+        while end > last, input[end - 1] == 0 { end -= 1 }
+        last = end
+    }
+    state.bands.split(whole, high, channel: one, other: two, stride: partFrames, count: part.count)
+    for channel in one...two {
+        let above = high.part(channel * partFrames..<channel * partFrames + part.count)
+        for frame in 0..<part.count {
+            let level = magnitude(above[frame])
+            levels[frame] = channel == 0 ? level : max(levels[frame], level)
+        }
+    }
+    return last
 }

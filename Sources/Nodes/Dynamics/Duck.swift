@@ -107,7 +107,7 @@ extension Duck {
             var isDown = isTold
             if hears, !isDown {
                 let threshold = amplitude(Double(block[Knob.threshold][frame]))
-                for key in keys where magnitude(block.input(key)[frame]) >= threshold { isDown = true }
+                for key in keys where Double(magnitude(block.input(key)[frame])) >= threshold { isDown = true }
             }
             if isDown {
                 state.holding = Int(Double(block[Knob.hold][frame]) * state.rate / 1000 + 0.5)

@@ -1,44 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
 
-/// The static curve of a compressor with a soft knee, as decibels to take away. From D. Giannoulis, M. Massberg,
-/// J. D. Reiss, "Digital Dynamic Range Compressor Design: A Tutorial and Analysis", JAES 60 (6), 2012, equation 4.
+/// The static curve of a compressor with a soft knee, as decibels to take away: `vg_gain_curve`.
 struct GainComputer: BitwiseCopyable {
-    /// Linear level at which the knee begins; below nothing is taken away.
-    private var start = 1.0
-    /// In dBFS.
-    private var threshold = 0.0
-    /// The width of the knee in decibels.
-    private var knee = 0.0
-    /// Decibels taken away for each decibel above the knee: 1 - 1 / ratio.
-    private var slope = 0.0
+    private var curve = vg_gain_curve(octave: 1, begin: 0, width: 0, bend: 0, slope: 0, most: 0)
 
-    /// Nothing is taken away up to 0 dBFS.
+    /// Nothing is taken away.
     init() {}
 
-    /// Thresholds and knees in decibels. [audio]
+    /// Thresholds, knees and the most that is taken away in decibels; `squares`: levels are mean squares. [audio]
     @_noLocks
-    init(threshold: Float, ratio: Float, knee: Float) {
-        self.threshold = Double(threshold)
-        self.knee = Double(max(knee, 0))
-        slope = 1 - 1 / Double(max(ratio, 1))
-        start = amplitude(self.threshold - self.knee / 2)
+    init(threshold: Float, ratio: Float, knee: Float, most: Float = 1000, squares: Bool = false) {
+        let knee = max(knee, 0)
+        curve = vg_gain_curve(
+            octave: squares ? octaveOfSquares : 2 * octaveOfSquares, begin: threshold - knee / 2, width: knee,
+            bend: knee > 0 ? 0.5 / knee : 0, slope: 1 - 1 / max(ratio, 1), most: most)
     }
 
-    /// Decibels to take away at a linear level; 0 or more. [audio]
+    /// Decibels to take away, 0 or more, for the first `count` levels; whether there are any. [audio]
     @_noLocks @inline(__always)
-    func reduction(_ level: Double) -> Double {
-        if level <= start { return 0 }
-        let over = 20 * Double(vg_log10(Float(level))) - threshold
-        if 2 * over > knee { return slope * over }
-        let intoKnee = max(over + knee / 2, 0)
-        return knee > 0 ? slope * intoKnee * intoKnee / (2 * knee) : 0
+    func reductions(_ levels: AudioArray<Float>, into reductions: AudioArray<Float>, _ count: Int) -> Bool {
+        var curve = curve
+        return vg_reductions(&curve, levels.pointer, reductions.pointer, UInt32(truncatingIfNeeded: count)) > 0
     }
 }
 
-/// How decibels to take away follow the static curve in time: the smooth decoupled peak detector of the same paper,
-/// equation 17, in the logarithmic domain. First falling values are held back by the release, then all are smoothed by
-/// the attack.
+/// 10 log10(2)
+private let octaveOfSquares: Float = 3.010_299_957
+
+/// How decibels to take away follow the static curve in time: the smooth decoupled peak detector of D. Giannoulis,
+/// M. Massberg, J. D. Reiss, "Digital Dynamic Range Compressor Design: A Tutorial and Analysis", JAES 60 (6), 2012,
+/// equation 17, in the logarithmic domain. First falling values are held back by the release, then all are smoothed by the
+/// attack.
 struct Ballistics: BitwiseCopyable {
     /// See `smoothing`.
     var attack = 0.0
@@ -52,14 +45,25 @@ struct Ballistics: BitwiseCopyable {
         @_noLocks get { held == 0 && smooth == 0 }
     }
 
-    /// Takes what the curve says and gives what is done. [audio]
-    @_noLocks @inline(__always)
-    mutating func next(_ reduction: Double) -> Double {
-        held = max(reduction, reduction + (held - reduction) * release)
-        smooth = held + (smooth - held) * attack
-        // Not heard, and it ends some time.
+    /// Takes what the curve says of the first `count` frames and gives what is done. [audio]
+    @_noLocks
+    mutating func follow(_ reductions: AudioArray<Float>, into decibels: AudioArray<Double>, _ count: Int) {
+        var (held, smooth) = (held, smooth)
+        let (attack, release) = (attack, release)
+        for index in 0..<count {
+            // So that the next frame waits for as little as may be.
+            let reduction = Double(reductions[index])
+            held = max(reduction, held * release + reduction * (1 - release))
+            smooth = smooth * attack + held * (1 - attack)
+            decibels[index] = smooth
+        }
+        (self.held, self.smooth) = (held, smooth)
+    }
+
+    /// Ends what is not heard any more, so that it rests some time. [audio]
+    @_noLocks
+    mutating func settle() {
         if held < 1e-9 { held = 0 }
         if smooth < 1e-9 { smooth = 0 }
-        return smooth
     }
 }

@@ -47,6 +47,10 @@ final class Gate: AudioNode {
     struct Processor: BitwiseCopyable {
         var rate: Double
         var meter: ReductionMeter
+        /// Of a part; owned by the node.
+        var levels: AudioArray<Float>
+        var gains: AudioArray<Float>
+        var closed: AudioArray<Double>
         var isOpen = false
         /// Frames until it may close.
         var holding = 0
@@ -69,6 +73,9 @@ final class Gate: AudioNode {
 
     let layout: Layout
     private let reduction: ReductionPublisher
+    private let levels = AudioArrayMemory<Float>(repeating: 0, count: partFrames)
+    private let gains = AudioArrayMemory<Float>(repeating: 0, count: partFrames)
+    private let closed = AudioArrayMemory<Double>(repeating: 0, count: partFrames)
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         layout = .through(channels: try settings[Self.channels], parameters: Knob.all)
@@ -76,7 +83,9 @@ final class Gate: AudioNode {
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
-        Processor(rate: preparation.rate, meter: reduction.meter(rate: preparation.rate))
+        Processor(
+            rate: preparation.rate, meter: reduction.meter(rate: preparation.rate), levels: levels.array,
+            gains: gains.array, closed: closed.array)
     }
 
     func poll() { reduction.poll() }
@@ -118,30 +127,69 @@ extension Gate {
         let (frames, channels) = (block.frames, block.outputs.count)
         let moves = block.moves(parameters: 6)
         tune(&state, block, 0)
-        let silent = block.isSilent(0..<channels)
-        if silent, !moves, !state.isOpen, state.gain == state.floor {
+        if block.isSilent(0..<channels), !moves, !state.isOpen, state.gain == state.floor {
             block.silence()
             state.meter.feed(1 - state.gain, block: block)
             return
         }
         var isZero = true
-        for frame in 0..<frames {
-            if moves { tune(&state, block, frame) }
-            var level = 0.0
-            if !silent {
-                for channel in 0..<channels { level = max(level, magnitude(block.input(channel)[frame])) }
+        var start = 0
+        while start < frames {
+            let part = part(of: block, from: start, alone: moves)
+            if moves { tune(&state, block, start) }
+            magnitudes(block, 0..<channels, part, into: state.levels)
+            let steady = steadyGain(&state, part.count)
+            if let steady {
+                state.meter.feed(1 - state.gain, part, of: block)
+                if steady != 0 { isZero = false }
+            } else {
+                for index in 0..<part.count {
+                    follow(&state, Double(state.levels[index]))
+                    state.gains[index] = Float(state.gain)
+                    state.closed[index] = 1 - state.gain
+                    if state.gains[index] != 0 { isZero = false }
+                }
+                state.meter.feed(state.closed, part, of: block)
             }
-            follow(&state, level)
-            let gain = Float(state.gain)
-            if gain != 0 { isZero = false }
             for channel in 0..<channels {
-                // Not NaN times 0.
-                block.output(channel)[frame] = gain == 0 ? 0 : block.input(channel)[frame] * gain
+                pass(block.input(channel).part(part), block.output(channel).part(part), steady, state.gains)
             }
-            state.meter.feed(1 - state.gain, next: block.position &+ UInt64(frame) &+ 1)
+            start = part.upperBound
         }
         for channel in 0..<channels where isZero || block.isSilent(channel) { block.markSilent(channel) }
     }
+}
+
+/// The gain that all of the next frames have, if it is known without looking at each; they are over then. [audio]
+@_noLocks @inline(__always)
+private func steadyGain(_ state: inout Gate.Processor, _ count: Int) -> Float? {
+    if state.isOpen {
+        // Open all the way, and held for as long.
+        guard state.gain == 1, state.holding >= count, state.hold >= count else { return nil }
+        var last = count
+        while last > 0, Double(state.levels[last - 1]) < state.closing { last -= 1 }
+        state.holding = last > 0 ? state.hold - (count - last) : state.holding - count
+        return 1
+    }
+    guard state.gain == state.floor, state.holding == 0 else { return nil }
+    var loudest: Float = 0
+    for index in 0..<count { loudest = max(loudest, state.levels[index]) }
+    return Double(loudest) < state.opening ? Float(state.floor) : nil
+}
+
+/// Samples with one gain, or with one for each. The two may be the same buffer. [audio]
+@_noLocks @inline(__always)
+private func pass(
+    _ input: borrowing InputSamples, _ output: borrowing OutputSamples, _ steady: Float?, _ gains: AudioArray<Float>
+) {
+    guard let steady else {
+        // Not NaN times 0.
+        for frame in 0..<output.count { output[frame] = gains[frame] == 0 ? 0 : input[frame] * gains[frame] }
+        return
+    }
+    if steady == 1 { return output.copy(input) }
+    if steady == 0 { return output.clear() }
+    for frame in 0..<output.count { output[frame] = input[frame] * steady }
 }
 
 /// One frame with this level. [audio]

@@ -15,9 +15,24 @@ func amplitude(_ decibels: Double) -> Double { vg_exp64(decibels * 0.115_129_254
 /// What counts of a sample for a detector: 0 for what is not a number or infinite, and at most 60 dBFS, so that nonsense
 /// is forgotten like any other level. [audio]
 @_noLocks @inline(__always)
-func magnitude(_ sample: Float) -> Double {
+func magnitude(_ sample: Float) -> Float {
     let size = abs(sample)
-    return size < 1000 ? Double(size) : size < .infinity ? 1000 : 0
+    return size < .infinity ? min(size, 1000) : 0
+}
+
+/// The largest magnitude of some inputs in each frame of a part. [audio]
+@_noLocks
+func magnitudes(
+    _ block: borrowing Block, _ channels: Range<Int>, _ part: Range<Int>, into levels: AudioArray<Float>
+) {
+    for channel in channels {
+        let input = block.input(channel).part(part)
+        if channel == channels.lowerBound {
+            for frame in 0..<input.count { levels[frame] = magnitude(input[frame]) }
+        } else {
+            for frame in 0..<input.count { levels[frame] = max(levels[frame], magnitude(input[frame])) }
+        }
+    }
 }
 
 /// The level of several channels as one: that of the loudest of them.
@@ -30,24 +45,41 @@ struct LevelDetector: BitwiseCopyable {
     /// Whether all mean squares are 0.
     var isResting = true
 
-    /// The linear level with the samples at `frame` of the inputs that begin with `first`. [audio]
+    /// The levels of a part of the inputs that begin with `first`: linear, or mean squares where it has them. [audio]
+    @_noLocks
+    mutating func read(
+        _ block: borrowing Block, from first: Int, _ part: Range<Int>, into levels: AudioArray<Float>
+    ) {
+        guard let squares else { return magnitudes(block, first..<first + channels, part, into: levels) }
+        // Two channels at once.
+        var channel = 0
+        while channel < channels {
+            let other = min(channel + 1, channels - 1)
+            let input = block.input(first + channel).part(part)
+            let beside = block.input(first + other).part(part)
+            var means = SIMD2(squares[channel], squares[other])
+            for frame in 0..<input.count {
+                let sizes = SIMD2(Double(magnitude(input[frame])), Double(magnitude(beside[frame])))
+                means = means * averaging + sizes * sizes * (1 - averaging)
+                let loudest = Float(max(means.x, means.y))
+                levels[frame] = channel == 0 ? loudest : max(levels[frame], loudest)
+            }
+            squares[channel] = means.x
+            squares[other] = means.y
+            channel += 2
+        }
+        let next = block.position &+ UInt64(part.upperBound)
+        settle(squares, ends: next & UInt64(partFrames - 1) == 0)
+    }
+
+    /// Ends what has died away, -240 dB, at the end of a whole part. [audio]
     @_noLocks @inline(__always)
-    mutating func level(_ block: borrowing Block, from first: Int, _ frame: Int) -> Double {
-        var loudest = 0.0
-        guard let squares else {
-            for channel in 0..<channels { loudest = max(loudest, magnitude(block.input(first + channel)[frame])) }
-            return loudest
-        }
+    private mutating func settle(_ squares: AudioArray<Double>, ends: Bool) {
+        isResting = true
         for channel in 0..<channels {
-            let size = magnitude(block.input(first + channel)[frame])
-            var mean = size * size
-            mean += (squares[channel] - mean) * averaging
-            if mean < 1e-24 { mean = 0 }  // -240 dB: it ends some time
-            squares[channel] = mean
-            loudest = max(loudest, mean)
+            if ends, squares[channel] < 1e-24 { squares[channel] = 0 }
+            if squares[channel] != 0 { isResting = false }
         }
-        isResting = loudest == 0
-        return Double(vg_sqrt(Float(loudest)))
     }
 }
 

@@ -5,15 +5,16 @@ import NodeKit
 /// estimates it at four times the rate. See `TruePeakDetector` and `PeakEnvelope`.
 ///
 /// The gain that the estimate asks for is reached before the peak comes. It aims 0.15 dB below the ceiling, since a gain
-/// that moves changes a little what lies between the samples, and meters differ by some hundredths of a decibel. Infinite
-/// samples and NaN become 0.
+/// that moves changes a little what lies between the samples, and meters differ by some hundredths of a decibel. Without
+/// the estimate no sample is above the ceiling. Infinite samples and NaN become 0.
 final class Limiter: AudioNode {
     static let calls: NodeCalls = [.poll, .latency, .idle]
     static let descriptor = NodeDescriptor(
         "limiter", "keeps the true peak below a ceiling",
         doc: "All channels get the gain that the loudest of them asks for. What stays 0.15 dB below the ceiling passes "
-            + "unchanged. The sound is later by lookahead_ms and 35 frames; the host makes up for it.",
-        ports: Layout.through(channels: 1).ports, parameters: Knob.all, settings: [channels, lookAhead],
+            + "unchanged. The sound is later by lookahead_ms and 35 frames; the host makes up for it. With "
+            + "true_peak = false it looks at the samples alone, in half of the time, and is later by lookahead_ms less a frame.",
+        ports: Layout.through(channels: 1).ports, parameters: Knob.all, settings: [channels, lookAhead, truePeak],
         series: .gainReduction, otherNames: ["limit", "maximizer"], flags: VG_IN_PLACE,
         process: { Limiter.process($0, $1, $2) })
 
@@ -23,6 +24,9 @@ final class Limiter: AudioNode {
     private static let lookAhead = Key.number(
         "lookahead_ms", "how early the gain begins to fall; at least 16 frames", default: 5, in: 0.1...50, unit: "ms")
 
+    private static let truePeak = Key.flag(
+        "true_peak", "whether what lies between the samples stays below the ceiling too", default: true)
+
     fileprivate enum Knob: Int, ParameterList {
         case ceiling, release
 
@@ -30,7 +34,8 @@ final class Limiter: AudioNode {
             switch self {
             case .ceiling:
                 Parameter(
-                    "ceiling_db", "true peak that is not exceeded, in dBTP", -40...0, default: -1, unit: "dB",
+                    "ceiling_db", "true peak, in dBTP, or sample peak that is not exceeded", -40...0, default: -1,
+                    unit: "dB",
                     scale: VG_DECIBEL)
             case .release:
                 Parameter("release_ms", "time constant of getting louder again", 1...5000, default: 100, unit: "ms")
@@ -40,11 +45,14 @@ final class Limiter: AudioNode {
 
     struct Processor: BitwiseCopyable {
         var rate: Double
-        /// One a channel; owned by the node.
-        var peaks: AudioArray<TruePeakDetector>
+        /// One a channel; owned by the node. nil: the samples alone count.
+        var detectors: AudioArray<TruePeakDetector>?
         var envelope: PeakEnvelope
         var lookAhead: LookAhead
         var meter: ReductionMeter
+        // Of a part; owned by the node.
+        var clean, peaks, gains: AudioArray<Float>
+        var reductions: AudioArray<Double>
         /// Linear, below the ceiling.
         var limit: Float = 1
         /// See `smoothing`.
@@ -57,26 +65,36 @@ final class Limiter: AudioNode {
     let layout: Layout
     private let channels: Int
     private let milliseconds: Double
+    private let isTrue: Bool
     private let line = LookAheadMemory()
+    private let clean = AudioArrayMemory<Float>(repeating: 0, count: partFrames)
+    private let peaks = AudioArrayMemory<Float>(repeating: 0, count: partFrames)
+    private let gains = AudioArrayMemory<Float>(repeating: 0, count: partFrames)
+    private let reductions = AudioArrayMemory<Double>(repeating: 0, count: partFrames)
     private let reduction: ReductionPublisher
-    private var peaks: TruePeakChannels?
+    private var detectors: TruePeakChannels?
     private var envelope: PeakEnvelopeMemory?
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
         channels = try settings[Self.channels]
         milliseconds = try settings[Self.lookAhead]
+        isTrue = try settings[Self.truePeak]
         layout = .through(channels: channels, parameters: Knob.all)
         reduction = ReductionPublisher(host: host, scale: .oneMinusGain)
     }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
-        let peaks = TruePeakChannels(channels: channels)
-        let envelope = PeakEnvelopeMemory(length: max(Self.shortest, Int(milliseconds * preparation.rate / 1000 + 0.5)))
-        (self.peaks, self.envelope) = (peaks, envelope)
+        let detectors = isTrue ? TruePeakChannels(channels: channels) : nil
+        let envelope = PeakEnvelopeMemory(
+            length: max(Self.shortest, Int(milliseconds * preparation.rate / 1000 + 0.5)),
+            margin: isTrue ? TruePeakDetector.margin : 0)
+        (self.detectors, self.envelope) = (detectors, envelope)
+        let delay = isTrue ? TruePeakDetector.delay : 0
         return Processor(
-            rate: preparation.rate, peaks: AudioArray(peaks.detectors, count: channels), envelope: envelope.envelope(),
-            lookAhead: line.make(channels: channels, frames: TruePeakDetector.delay + envelope.delay),
-            meter: reduction.meter(rate: preparation.rate))
+            rate: preparation.rate, detectors: detectors.map { AudioArray($0.detectors, count: channels) },
+            envelope: envelope.envelope(), lookAhead: line.make(channels: channels, frames: delay + envelope.delay),
+            meter: reduction.meter(rate: preparation.rate), clean: clean.array, peaks: peaks.array, gains: gains.array,
+            reductions: reductions.array)
     }
 
     func poll() { reduction.poll() }
@@ -90,7 +108,8 @@ private func tune(_ state: inout Limiter.Processor, _ block: borrowing Block, _ 
     let (ceiling, release) = (block[Limiter.Knob.ceiling][frame], block[Limiter.Knob.release][frame])
     if ceiling != state.ceilingDB {
         state.ceilingDB = ceiling
-        state.limit = Float(amplitude(Double(ceiling) - 0.15))
+        // For samples alone only what rounding may add.
+        state.limit = Float(amplitude(Double(ceiling) - (state.detectors == nil ? 1e-5 : 0.15)))
     }
     if release != state.releaseMS {
         state.releaseMS = release
@@ -111,25 +130,65 @@ extension Limiter {
         }
         let moves = block.moves(parameters: 2)
         tune(&state, block, 0)
-        for frame in 0..<frames {
-            if moves { tune(&state, block, frame) }
-            var peak: Float = 0
-            for channel in 0..<channels {
-                let sample = block.input(channel)[frame]
-                // Bounded, so that nothing that is computed from it is infinite.
-                let number = sample.isFinite ? min(max(sample, -1e9), 1e9) : 0
-                peak = max(peak, state.peaks[channel].next(number, limit: state.limit))
-                block.output(channel)[frame] = state.lookAhead.pass(number, channel)
+        var start = 0
+        while start < frames {
+            let part = part(of: block, from: start, alone: false)
+            // The lowest limit of the part: a parameter goes one way in it.
+            if moves { tune(&state, block, part.upperBound - 1) }
+            var limit = state.limit
+            if moves {
+                tune(&state, block, start)
+                limit = min(limit, state.limit)
             }
-            state.lookAhead.advance()
-            let needed = peak > state.limit ? Double(state.limit) / Double(peak) : 1
-            let gain = state.envelope.next(needed, release: state.release)
-            if gain != 1 {
-                for channel in 0..<channels { block.output(channel)[frame] *= Float(gain) }
+            for index in 0..<part.count { state.peaks[index] = 0 }
+            for channel in 0..<channels { take(&state, block, channel, part, limit) }
+            state.lookAhead.advance(part.count)
+            if follow(&state, block, part, moves: moves) {
+                for channel in 0..<channels { multiply(block.output(channel).part(part), state.gains) }
             }
-            state.meter.feed(1 - gain, next: block.position &+ UInt64(frame) &+ 1)
+            state.meter.feed(state.reductions, part, of: block)
+            start = part.upperBound
         }
         state.lookAhead.report()
         for channel in 0..<channels where wasEmpty && block.isSilent(channel) { block.markSilent(channel) }
     }
+}
+
+/// Delays a part of a channel and raises the peaks to its own. [audio]
+@_noLocks
+private func take(
+    _ state: inout Limiter.Processor, _ block: borrowing Block, _ channel: Int, _ part: Range<Int>, _ limit: Float
+) {
+    let (clean, peaks, count) = (state.clean, state.peaks, part.count)
+    let input = block.input(channel).part(part)
+    for frame in 0..<count {
+        let sample = input[frame]
+        // Bounded, so that nothing that is computed from it is infinite.
+        clean[frame] = abs(sample) < .infinity ? min(max(sample, -1e9), 1e9) : 0
+    }
+    if let detectors = state.detectors {
+        detectors[channel].raise(peaks.pointer, by: clean.pointer, count: count, limit: limit)
+    } else {
+        for frame in 0..<count { peaks[frame] = max(peaks[frame], abs(clean[frame])) }
+    }
+    state.lookAhead.pass(clean.samples(0..<count).written, channel, to: block.output(channel).part(part))
+}
+
+/// Turns the peaks of a part into gains and what these take away; whether there is any that is not 1. [audio]
+@_noLocks
+private func follow(
+    _ state: inout Limiter.Processor, _ block: borrowing Block, _ part: Range<Int>, moves: Bool
+) -> Bool {
+    var isAny = false
+    for frame in part {
+        if moves { tune(&state, block, frame) }
+        let index = frame - part.lowerBound
+        // 1 where there is no more than the limit.
+        let needed = Double(state.limit) / Double(max(state.peaks[index], state.limit))
+        let gain = state.envelope.next(needed, release: state.release)
+        state.gains[index] = Float(gain)
+        state.reductions[index] = 1 - gain
+        if gain != 1 { isAny = true }
+    }
+    return isAny
 }

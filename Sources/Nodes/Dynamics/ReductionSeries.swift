@@ -31,10 +31,29 @@ struct ReductionMeter: BitwiseCopyable {
         if count >= interval { emit(next) }
     }
 
-    /// Takes 0, or the same value as ever, for a whole block. [audio]
+    /// Takes the values of a part of a block. [audio]
     @_noLocks
-    mutating func feed(_ value: Double, block: borrowing Block) {
-        for frame in 0..<block.frames { feed(value, next: block.position &+ UInt64(frame) &+ 1) }
+    mutating func feed(_ values: AudioArray<Double>, _ part: Range<Int>, of block: borrowing Block) {
+        if count &+ part.count < interval { return take(maximum(values, part.count), part.count) }
+        for frame in part { feed(values[frame - part.lowerBound], next: block.position &+ UInt64(frame) &+ 1) }
+    }
+
+    /// Takes the same value for all frames of a part. [audio]
+    @_noLocks
+    mutating func feed(_ value: Double, _ part: Range<Int>, of block: borrowing Block) {
+        if count &+ part.count < interval { return take(value, part.count) }
+        for frame in part { feed(value, next: block.position &+ UInt64(frame) &+ 1) }
+    }
+
+    /// The same for a whole block. [audio]
+    @_noLocks
+    mutating func feed(_ value: Double, block: borrowing Block) { feed(value, 0..<block.frames, of: block) }
+
+    /// Frames that no interval ends with. [audio]
+    @_noLocks @inline(__always)
+    private mutating func take(_ most: Double, _ frames: Int) {
+        if Float(most) > largest { largest = Float(most) }
+        count &+= frames
     }
 
     @_noLocks
@@ -44,6 +63,23 @@ struct ReductionMeter: BitwiseCopyable {
         count = 0
         largest = 0
     }
+}
+
+/// The largest of the first values, or 0. Four at once, so that none waits for the one before. [audio]
+@_noLocks
+private func maximum(_ values: AudioArray<Double>, _ count: Int) -> Double {
+    var most = SIMD4<Double>()
+    var index = 0
+    while index &+ 4 <= count {
+        let four = SIMD4(values[index], values[index &+ 1], values[index &+ 2], values[index &+ 3])
+        most.replace(with: four, where: four .> most)
+        index &+= 4
+    }
+    while index < count {
+        most.x = max(most.x, values[index])
+        index &+= 1
+    }
+    return max(max(most.x, most.y), max(most.z, most.w))
 }
 
 /// The control half of a `ReductionMeter`: publishes the series "gain_reduction". [control]

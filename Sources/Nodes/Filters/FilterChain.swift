@@ -25,10 +25,10 @@ final class FilterChain {
     struct Processor: BitwiseCopyable {
         var bands: AudioArray<Band>
         var sections: AudioArray<FilterSection>
-        /// Channel after channel, one a section.
-        var states: AudioArray<FilterState>
-        /// For one channel at a time.
-        var pairs: AudioArray<FilterPair>
+        /// Of the sections: see `vg_sections`.
+        var values: AudioArray<Double>
+        /// Channel after channel.
+        var states: AudioArray<Double>
         /// Of each channel in this block: nothing goes in and nothing is left.
         var resting: AudioArray<Bool>
         var parameterCount: Int
@@ -39,8 +39,7 @@ final class FilterChain {
 
     private let bands: AudioArrayMemory<Band>
     private let sections: AudioArrayMemory<FilterSection>
-    private let states: AudioArrayMemory<FilterState>
-    private let pairs: AudioArrayMemory<FilterPair>
+    private let values, states: AudioArrayMemory<Double>
     private let resting: AudioArrayMemory<Bool>
     /// What bands and sections begin with.
     private let first: (bands: [Band], sections: [FilterSection])
@@ -63,8 +62,9 @@ final class FilterChain {
         first = (bands, sections)
         self.bands = AudioArrayMemory(bands)
         self.sections = AudioArrayMemory(sections)
-        states = AudioArrayMemory(repeating: FilterState(), count: sections.count * channels)
-        pairs = AudioArrayMemory(repeating: FilterPair(), count: max(1, sections.count / 2))
+        let sizes = FilterSection.sizes(sections.count)
+        values = AudioArrayMemory(repeating: 0, count: sizes.values)
+        states = AudioArrayMemory(repeating: 0, count: sizes.states * channels)
         resting = AudioArrayMemory(repeating: true, count: channels)
     }
 
@@ -72,11 +72,11 @@ final class FilterChain {
     func prepare(_ preparation: Preparation) -> Processor {
         bands.fill(first.bands)
         sections.fill(first.sections)
-        states.fill(FilterState())
-        pairs.fill(FilterPair())
+        values.fill(0)
+        states.fill(0)
         resting.fill(true)
         return Processor(
-            bands: bands.array, sections: sections.array, states: states.array, pairs: pairs.array,
+            bands: bands.array, sections: sections.array, values: values.array, states: states.array,
             resting: resting.array, parameterCount: parameterCount, rate: preparation.rate)
     }
 
@@ -169,8 +169,9 @@ private func tune(_ state: inout FilterChain.Processor, _ block: borrowing Block
         let tangent = vg_sin64(angle) / vg_cos64(angle)
         let amplitude = band.gain != band.frequency ? vg_pow64(10, within(Double(gain), -36, 36) / 40) : 1
         for place in band.firstSection..<band.firstSection + band.sectionCount {
-            state.sections[place].set(
-                band.kind, tangent: tangent, amplitude: amplitude, q: within(Double(q), 0.01, 100))
+            state.sections[place].write(
+                band.kind, tangent: tangent, amplitude: amplitude, q: within(Double(q), 0.01, 100), to: state.values,
+                at: place)
         }
     }
 }
@@ -186,44 +187,30 @@ private func within(_ value: Double, _ low: Double, _ high: Double) -> Double {
 private func filter(
     _ state: FilterChain.Processor, _ block: borrowing Block, _ channel: Int, _ frames: Range<Int>
 ) {
-    let input = block.input(channel)
-    let output = block.output(channel)
-    let sections = state.sections
-    let count = sections.count
-    let states = state.states.part(channel * count..<(channel + 1) * count)
-    if count == 1 {
-        // Copies, which stay in registers.
-        let section = sections[0]
-        var own = states[0]
-        for frame in frames { output[frame] = Float(filterStep(section, &own, finiteSample(input[frame]))) }
-        states[0] = own
-        return
-    }
-    if frames.count > count {
-        filterInPairs(state.pairs, sections, states, input, output, frames)
-        return
-    }
-    for frame in frames {
-        var sample = finiteSample(input[frame])
-        for index in 0..<count { sample = filterStep(sections[index], &states[index], sample) }
-        output[frame] = Float(sample)
-    }
+    block.output(channel).part(frames).filter(
+        block.input(channel).part(frames), sections: state.sections.count, values: state.values,
+        states: states(state, channel))
+}
+
+@_noLocks @inline(__always)
+private func states(_ state: FilterChain.Processor, _ channel: Int) -> AudioArray<Double> {
+    let count = state.states.count / state.resting.count
+    return state.states.part(channel * count..<(channel + 1) * count)
 }
 
 /// Whether nothing is left of what went in. [audio]
 @_noLocks
 private func isIdle(_ state: FilterChain.Processor, _ channel: Int) -> Bool {
-    let count = state.sections.count
-    for index in channel * count..<(channel + 1) * count
-    where state.states[index].band != 0 || state.states[index].low != 0 { return false }
+    let states = states(state, channel)
+    for index in 0..<states.count where states[index] != 0 { return false }
     return true
 }
 
-/// Ends what has died away, so that silence can be flagged. [audio]
+/// Ends what has died away, so that silence can be flagged: so little that no sample of 32 bits shows it, whatever comes in
+/// next. [audio]
 @_noLocks
 private func settle(_ state: FilterChain.Processor, _ channel: Int) {
-    let count = state.sections.count
-    let places = channel * count..<(channel + 1) * count
-    for index in places where !state.states[index].isGone() { return }
-    for index in places { state.states[index] = FilterState() }
+    let states = states(state, channel)
+    for index in 0..<states.count where states[index].magnitude >= 1e-60 { return }
+    for index in 0..<states.count { states[index] = 0 }
 }

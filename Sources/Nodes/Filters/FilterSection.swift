@@ -16,69 +16,58 @@ enum FilterKind: String, BitwiseCopyable, CaseIterable {
 /// gain move in every frame, so that it stays stable and adds no clicks. In a biquad the states belong to the old
 /// coefficients, and low frequencies lose precision.
 struct FilterSection: BitwiseCopyable {
-    /// Of the integrators: 1 / (1 + g (g + k)) - 1, g / (1 + g (g + k)), g^2 / (1 + g (g + k)).
-    var a1 = 0.0, a2 = 0.0, a3 = 0.0
-    /// How much of the input, of the band and of the low output is in the result.
-    var m0 = 1.0, m1 = 0.0, m2 = 0.0
     /// What it is multiplied by besides the Q of its band.
     var quality = 1.0
     /// Whether the Q of its band counts.
     var followsQ = true
 
-    /// The coefficients for a frequency as the tangent of pi f / rate, and for an amplitude of 10^(dB / 40). [audio]
+    /// Writes its numbers for a frequency as the tangent of pi f / rate, and for an amplitude of 10^(dB / 40), to its place
+    /// in those of a chain: see `vg_sections`. [audio]
     @_noLocks
-    mutating func set(_ kind: FilterKind, tangent: Double, amplitude: Double, q: Double) {
+    func write(
+        _ kind: FilterKind, tangent: Double, amplitude: Double, q: Double, to values: AudioArray<Double>, at index: Int
+    ) {
         var g = tangent
         var k = 1 / (followsQ ? q * quality : quality)
         let square = amplitude * amplitude
+        // How much of the input, of the band and of the low output is in the result.
+        let m: (input: Double, band: Double, low: Double)
         switch kind {
-        case .lowpass: (m0, m1, m2) = (0, 0, 1)
-        case .highpass: (m0, m1, m2) = (1, -k, -1)
-        case .bandpass: (m0, m1, m2) = (0, k, 0)
-        case .notch: (m0, m1, m2) = (1, -k, 0)
-        case .allpass: (m0, m1, m2) = (1, -2 * k, 0)
+        case .lowpass: m = (0, 0, 1)
+        case .highpass: m = (1, -k, -1)
+        case .bandpass: m = (0, k, 0)
+        case .notch: m = (1, -k, 0)
+        case .allpass: m = (1, -2 * k, 0)
         case .peak:
             k /= amplitude
-            (m0, m1, m2) = (1, k * (square - 1), 0)
+            m = (1, k * (square - 1), 0)
         case .lowshelf:
             g /= vg_root(amplitude)
-            (m0, m1, m2) = (1, k * (amplitude - 1), square - 1)
+            m = (1, k * (amplitude - 1), square - 1)
         case .highshelf:
             g *= vg_root(amplitude)
-            (m0, m1, m2) = (square, k * (1 - amplitude) * amplitude, 1 - square)
+            m = (square, k * (1 - amplitude) * amplitude, 1 - square)
         }
+        // The outputs lie in the middle between the states before and after a sample.
         let scale = 1 / (1 + g * (g + k))
-        a1 = -g * (g + k) * scale
-        a2 = g * scale
-        a3 = g * a2
+        let (band, low) = (g * scale, g * g * scale)
+        let place = index / lanes * 6 * lanes + index % lanes
+        values[place] = -2 * g * (g + k) * scale
+        values[place + lanes] = 2 * band
+        values[place + 2 * lanes] = 2 * low
+        values[place + 3 * lanes] = m.input + m.band * band + m.low * low
+        values[place + 4 * lanes] = m.band * scale + m.low * band
+        values[place + 5 * lanes] = m.low * (1 + g * k) * scale - m.band * band
     }
-}
 
-/// The two integrators of a section, for one channel.
-struct FilterState: BitwiseCopyable {
-    var band: Double
-    var low: Double
+    /// Numbers and states of a chain of as many sections. [any]
+    static func sizes(_ count: Int) -> (values: Int, states: Int) {
+        let groups = (count + lanes - 1) / lanes
+        return (groups * 6 * lanes, groups * 2 * lanes)
+    }
 
-    /// At rest, unless it says otherwise. [audio]
-    @_noLocks
-    init(band: Double = 0, low: Double = 0) { (self.band, self.low) = (band, low) }
-
-    /// So little that no sample of 32 bits shows it, whatever comes in next.
-    @_noLocks @inline(__always)
-    func isGone() -> Bool { band.magnitude < 1e-60 && low.magnitude < 1e-60 }
-}
-
-/// The next sample of a section. [audio]
-@_noLocks @inline(__always)
-func filterStep(_ section: FilterSection, _ state: inout FilterState, _ input: Double) -> Double {
-    // The states move by twice the way to the outputs: small differences are not lost in large states.
-    let (band, low) = (state.band, state.low)
-    let rest = input - low
-    let bandWay = section.a1 * band + section.a2 * rest
-    let lowWay = section.a2 * band + section.a3 * rest
-    state.band = band + 2 * bandWay
-    state.low = low + 2 * lowWay
-    return section.m0 * input + section.m1 * (band + bandWay) + section.m2 * (low + lowWay)
+    private var lanes: Int { @_noLocks get { Self.lanes } }
+    private static var lanes: Int { @_noLocks get { Int(VG_SECTION_LANES) } }
 }
 
 /// A sample for a recursive filter: what is infinite or not a number would stay in it for ever, and counts as 0. [audio]

@@ -129,9 +129,9 @@ final class Delay: LoopNode {
         while size < needed { size *= 2 }
         let channels = layout.ports.count / 2
         let fadeFrames = max(1, Int(0.02 * rate))
-        // The lines, the weights of two taps, the fade and its scratch.
-        let weights = 2 * sincReach
-        let count = size * channels + 2 * weights + 2 * fadeFrames
+        // The lines, the weights and windows of two taps, the fade and its scratch.
+        let (weights, window) = (2 * sincReach, LineReader.windowFrames)
+        let count = size * channels + 2 * (weights + window) + 2 * fadeFrames
         let memory = AudioArrayMemory<Float>(repeating: 0, count: count)
         self.memory = memory
         var used = 0
@@ -140,7 +140,10 @@ final class Delay: LoopNode {
             return memory.array.part(used - count..<used)
         }
         let line = next(size * channels)
-        let taps = (LineReader(weights: next(weights)), LineReader(weights: next(weights)))
+        let taps = (
+            LineReader(weights: next(weights), window: next(window)),
+            LineReader(weights: next(weights), window: next(window))
+        )
         let fade = next(fadeFrames)
         for frame in 0..<fadeFrames {
             fade[frame] = Float(0.5 - 0.5 * cos(.pi * (Double(frame) + 1) / (Double(fadeFrames) + 1)))

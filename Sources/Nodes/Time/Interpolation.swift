@@ -55,10 +55,20 @@ struct LineReader: BitwiseCopyable {
     private(set) var newest = 0
     /// How many count; 1: the sample itself.
     private(set) var count = 1
-    /// `2 * sincReach` numbers of the owner's.
+    /// The oldest sample's first; `2 * sincReach` numbers of the owner's.
     let weights: AudioArray<Float>
+    /// What is read across the end of a line; `windowFrames` of the owner's.
+    let window: AudioArray<Float>
 
-    init(weights: AudioArray<Float>) { self.weights = weights }
+    /// Frames that are read across the end of a line at a time.
+    private static var piece: Int {
+        @_noLocks get { 64 }
+    }
+    static var windowFrames: Int { piece + 2 * sincReach }
+
+    init(weights: AudioArray<Float>, window: AudioArray<Float>) {
+        (self.weights, self.window) = (weights, window)
+    }
 
     /// The oldest frame that it reads, in frames before the current one.
     var oldest: Int { @_noLocks get { newest + count - 1 } }
@@ -85,7 +95,9 @@ struct LineReader: BitwiseCopyable {
             let row = Int(place)
             let share = Float(place - Double(row))
             let from = table.part(row * count..<(row + 2) * count)
-            for index in 0..<count { weights[index] = from[index] + share * (from[index + count] - from[index]) }
+            for index in 0..<count {
+                weights[count - 1 - index] = from[index] + share * (from[index + count] - from[index])
+            }
         } else {
             count = max(4, 2 * reach)
             newest = reach == 1 ? whole : whole - reach + 1
@@ -104,7 +116,7 @@ struct LineReader: BitwiseCopyable {
         }
         factor = 1
         for index in 0..<count {
-            weights[index] = Float(factor / (place - Double(index)) / sum)
+            weights[count - 1 - index] = Float(factor / (place - Double(index)) / sum)
             factor *= -Double(count - 1 - index) / Double(index + 1)
         }
     }
@@ -121,18 +133,21 @@ struct LineReader: BitwiseCopyable {
             output.part(first..<frames).copy(line.samples(0..<frames - first).written)
             return
         }
-        output.clear()
-        for index in 0..<count {
-            let weight = weights[index]
-            let start = Int((position &- UInt64(newest + index)) & mask)
-            let first = min(frames, line.count - start)
-            add(line.samples(start..<start + first).written, weight, output.part(0..<first))
-            add(line.samples(0..<frames - first).written, weight, output.part(first..<frames))
+        let start = Int((position &- UInt64(oldest)) & mask)
+        let weights = weights.part(0..<count)
+        let reach = count - 1
+        if start + frames + reach <= line.count {
+            return output.convolve(line.samples(start..<start + frames + reach).written, with: weights)
+        }
+        var done = 0
+        while done < frames {
+            let length = min(Self.piece, frames - done)
+            let from = (start + done) & Int(mask)
+            let first = min(length + reach, line.count - from)
+            window.samples(0..<first).copy(line.samples(from..<from + first).written)
+            window.samples(first..<length + reach).copy(line.samples(0..<length + reach - first).written)
+            output.part(done..<done + length).convolve(window.samples(0..<length + reach).written, with: weights)
+            done += length
         }
     }
-}
-
-@_noLocks @inline(__always)
-private func add(_ input: borrowing InputSamples, _ weight: Float, _ output: borrowing OutputSamples) {
-    for frame in 0..<output.count { output[frame] += input[frame] * weight }
 }

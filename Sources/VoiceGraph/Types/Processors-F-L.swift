@@ -98,26 +98,29 @@ public struct Gate: GraphNode {
 
 /// `limiter`: keeps the true peak below a ceiling. All channels get the gain that the loudest of them asks for. What
 /// stays 0.15 dB below the ceiling passes unchanged. The sound is later by lookahead_ms and 35 frames; the host makes
-/// up for it.
+/// up for it. With true_peak = false it looks at the samples alone, in half of the time, and is later by lookahead_ms
+/// less a frame.
 public struct Limiter: GraphNode {
     /// What the graph is told of it.
     public var node: PlacedNode
 
     /// Describes a node, called as its type is where no name is given.
     ///
-    /// - `ceilingDB`: true peak that is not exceeded, in dBTP; in dB, -40 to 0, -1 without it
+    /// - `ceilingDB`: true peak, in dBTP, or sample peak that is not exceeded; in dB, -40 to 0, -1 without it
     /// - `releaseMs`: time constant of getting louder again; in ms, 1 to 5000, 100 without it
     /// - `channels`: audio channels in and out; 1 to 64, 1 without it
     /// - `lookaheadMs`: how early the gain begins to fall; at least 16 frames; in ms, 0.1 to 50, 5 without it
+    /// - `truePeak`: whether what lies between the samples stays below the ceiling too; true without it
     public init(
         _ called: String? = nil, ceilingDB: Double? = nil, releaseMs: Double? = nil, channels: Int? = nil,
-        lookaheadMs: Double? = nil, inFile: String = #fileID, atLine: UInt = #line, atColumn: UInt = #column
+        lookaheadMs: Double? = nil, truePeak: Bool? = nil, inFile: String = #fileID, atLine: UInt = #line,
+        atColumn: UInt = #column
     ) {
         node = PlacedNode(
             called, type: "limiter",
             [
                 ("ceiling_db", said(ceilingDB)), ("release_ms", said(releaseMs)), ("channels", said(channels)),
-                ("lookahead_ms", said(lookaheadMs)),
+                ("lookahead_ms", said(lookaheadMs)), ("true_peak", said(truePeak)),
             ], file: inFile, line: atLine, column: atColumn)
     }
 }

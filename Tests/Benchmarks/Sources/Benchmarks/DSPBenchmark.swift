@@ -51,8 +51,18 @@ private let matches = [
         plugin: swh + "sc4",
         settings: ["threshold = -18", "ratio = 4", "knee = 3", "attack = 20", "release = 100", "rms_peak = 0"]),
     Match(
-        item: "limiter, 2 channels", channels: 2,
+        item: "limiter of true peaks, 2 channels", channels: 2,
         own: [#"type = "limiter""#, "ceiling_db = -9", "release_ms = 100"],
+        plugin: "http://gareus.org/oss/lv2/dpl#stereo",
+        settings: ["threshold = -9", "release = 0.1", "truepeak = 1"]),
+    Match(
+        item: "limiter of true peaks beside LSP, 2 channels", channels: 2,
+        own: [#"type = "limiter""#, "ceiling_db = -9", "release_ms = 100"],
+        plugin: "http://lsp-plug.in/plugins/lv2/limiter_stereo",
+        settings: ["th = 0.355", "rt = 20", "ovs = 15", "boost = 0"]),
+    Match(
+        item: "limiter of samples, 2 channels", channels: 2,
+        own: [#"type = "limiter""#, "ceiling_db = -9", "release_ms = 100", "true_peak = false"],
         plugin: swh + "fastLookaheadLimiter", settings: ["limit = -9", "release = 0.1"]),
     Match(
         item: "gate", own: [#"type = "gate""#, "threshold_db = -30", "hold_ms = 50", "release_ms = 50"],
