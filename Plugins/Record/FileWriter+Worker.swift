@@ -180,19 +180,29 @@ struct LevelHistory {
     /// Takes interleaved frames; the levels that are new. [worker]
     mutating func add(_ samples: UnsafePointer<Float>, _ count: Int) -> [Float] {
         var fresh: [Float] = []
-        for frame in 0..<count {
-            for channel in 0..<channels {
-                let sample = Double(samples[frame * channels + channel])
-                if sample.isFinite { square += sample * sample }
-            }
-            frames += 1
-            if frames < length { continue }
+        var done = 0
+        while done < count {
+            let part = min(count - done, length - frames)
+            square += squares(samples + done * channels, part * channels)
+            done += part
+            frames += part
+            if frames < length { break }
             fresh.append(Float(10 * log10(max(square / Double(length * channels), 1e-12))))
             (square, frames) = (0, 0)
         }
         values = Array((values + fresh).suffix(Self.most))
         untold += fresh.count
         return fresh
+    }
+
+    /// The sum of squares of what is a number. [worker]
+    private func squares(_ samples: UnsafePointer<Float>, _ count: Int) -> Double {
+        let sum = DSP.measure(samples, frames: count).sumOfSquares
+        if sum.isFinite { return Double(sum) }
+        return (0..<count).reduce(0) { sum, index in
+            let sample = Double(samples[index])
+            return sample.isFinite ? sum + sample * sample : sum
+        }
     }
 
     /// Whether a second has passed since this said so last. [worker]

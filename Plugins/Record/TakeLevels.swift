@@ -7,6 +7,9 @@ import NodeKit
 /// BS.1770-4) and the loudness of the whole (EBU R 128). By one thread at a time.
 final class TakeLevels {
     private let state: UnsafeMutablePointer<ebur128_state>?
+    /// One a channel.
+    private let meters: [UnsafeMutablePointer<ebur128_state>?]
+    private let largest: LargestTruePeak
     private let channels: Int
     private(set) var outline: TakeOutline
 
@@ -15,43 +18,50 @@ final class TakeLevels {
         self.channels = channels
         outline = TakeOutline(samples: max(1, Int(rate / 50)) * channels)
         let mode =
-            EBUR128_MODE_SAMPLE_PEAK.rawValue | EBUR128_MODE_TRUE_PEAK.rawValue | EBUR128_MODE_I.rawValue
-            | EBUR128_MODE_HISTOGRAM.rawValue
+            EBUR128_MODE_SAMPLE_PEAK.rawValue | EBUR128_MODE_I.rawValue | EBUR128_MODE_HISTOGRAM.rawValue
         state = ebur128_init(UInt32(channels), UInt(rate), Int32(mode))
+        let meters = (0..<channels).map { _ in
+            ebur128_init(1, UInt(rate), Int32(EBUR128_MODE_TRUE_PEAK.rawValue))
+        }
+        self.meters = meters
+        largest = LargestTruePeak(channels: channels, rate: rate) { channel, samples, count in
+            var peak = 0.0
+            guard let meter = meters[channel], ebur128_add_frames_float(meter, samples, count) == 0 else { return 0 }
+            return ebur128_prev_true_peak(meter, 0, &peak) == 0 ? peak : 0
+        }
     }
 
     deinit {
-        var state = state
-        if state != nil { ebur128_destroy(&state) }
+        for state in meters + [state] {
+            var state = state
+            if state != nil { ebur128_destroy(&state) }
+        }
     }
 
     /// Adds interleaved frames. [worker]
     func add(_ samples: UnsafePointer<Float>, _ frames: Int) {
         if let state { ebur128_add_frames_float(state, samples, frames) }
+        largest.add(samples, frames: frames)
         outline.add(samples, frames * channels)
     }
 
     /// In dBFS; nil: silence.
-    var peak: Double? { loudest { ebur128_sample_peak($0, $1, $2) } }
+    var peak: Double? {
+        guard let state else { return nil }
+        var loudest = 0.0
+        for channel in 0..<channels {
+            var peak = 0.0
+            if ebur128_sample_peak(state, UInt32(channel), &peak) == 0 { loudest = max(loudest, peak) }
+        }
+        return loudest > 0 ? 20 * log10(loudest) : nil
+    }
     /// In dBTP; nil: silence.
-    var truePeak: Double? { loudest { ebur128_true_peak($0, $1, $2) } }
+    var truePeak: Double? { largest.peak > 0 ? 20 * log10(largest.peak) : nil }
     /// In LUFS; nil: too short or too quiet for one.
     var loudness: Double? {
         var result = 0.0
         guard let state, ebur128_loudness_global(state, &result) == 0, result.isFinite else { return nil }
         return result
-    }
-
-    private func loudest(
-        _ read: (UnsafeMutablePointer<ebur128_state>, UInt32, UnsafeMutablePointer<Double>) -> Int32
-    ) -> Double? {
-        guard let state else { return nil }
-        var loudest = 0.0
-        for channel in 0..<channels {
-            var peak = 0.0
-            if read(state, UInt32(channel), &peak) == 0 { loudest = max(loudest, peak) }
-        }
-        return loudest > 0 ? 20 * log10(loudest) : nil
     }
 }
 

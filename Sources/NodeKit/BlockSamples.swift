@@ -97,8 +97,8 @@ public struct OutputSamples: ~Copyable, ~Escapable {
     }
 
     /// Writes the sum of `weights[k] * samples[frame + k]` over all weights to each frame, added up in this order, in vectors:
-    /// a filter with a finite response, the oldest sample's weight first. `samples` has one less than the weights more than this,
-    /// and is other memory. [audio]
+    /// a filter with a finite response, the oldest sample's weight first. `samples` is other memory, and as long as this and
+    /// the weights together, less one. [audio]
     @_noLocks public func convolve(_ samples: borrowing InputSamples, with weights: AudioArray<Float>) {
         assert(samples.count == count + weights.count - 1, "another number of samples")
         vg_convolve(

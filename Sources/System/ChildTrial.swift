@@ -140,15 +140,15 @@ private struct Child {
         if count <= 0 {
             // What it started may hold the pipes open after it is gone.
             var ended: Int32 = 0
-            if waitpid(child.process, &ended, WNOHANG) == child.process {
-                status = ended
-                closeAll()
-                return nil
-            }
-            return []
+            guard waitpid(child.process, &ended, WNOHANG) == child.process else { return [] }
+            status = ended
+            // It may have told something after the wait.
+            while output >= 0, Self.hasMore(output) { text += Self.take(&output) }
+            closeAll()
+        } else {
+            if ends[1].revents != 0 { printed.append(Self.take(&errors)) }
+            if ends[0].revents != 0 { text += Self.take(&output) }
         }
-        if ends[1].revents != 0 { printed.append(Self.take(&errors)) }
-        if ends[0].revents != 0 { text += Self.take(&output) }
         var result: [String] = []
         while let end = text.firstIndex(of: 10) {
             result.append(String(decoding: text[..<end], as: UTF8.self))
@@ -172,12 +172,13 @@ private struct Child {
         return buffer[..<max(0, count)]
     }
 
+    private static func hasMore(_ pipe: Int32) -> Bool {
+        var end = pollfd(fd: pipe, events: Int16(POLLIN), revents: 0)
+        return poll(&end, 1, 0) > 0
+    }
+
     private mutating func closeAll() {
-        while errors >= 0 {
-            var end = pollfd(fd: errors, events: Int16(POLLIN), revents: 0)
-            guard poll(&end, 1, 0) > 0 else { break }
-            printed.append(Self.take(&errors))
-        }
+        while errors >= 0, Self.hasMore(errors) { printed.append(Self.take(&errors)) }
         for end in [output, errors] where end >= 0 { close(end) }
         (output, errors) = (-1, -1)
     }

@@ -54,12 +54,11 @@ extension Schedule {
     /// Frames from the output of every node until what it gives leaves the graph, at the latest, by the nodes' names.
     /// [control]
     public var outputLatencies: [String: Int] {
-        // Later nodes first, so that what a node feeds is known before it.
-        let order = graph.nodes.indices.sorted { arrival[$0] > arrival[$1] }
         var readers: [[Int]] = Array(repeating: [], count: graph.nodes.count)
         for link in graph.links where link.portKind == VG_AUDIO_PORT { readers[link.fromNode].append(link.toNode) }
+        let order = sinksFirst(readers)
         var last = [Int?](repeating: nil, count: graph.nodes.count)
-        // Links of one block have no order among themselves: as many rounds as change something, few in practice.
+        // What a node feeds is known before it, but in a loop: as many rounds as change something.
         for _ in 0..<max(1, graph.nodes.count) {
             var hasChanged = false
             for node in order {
@@ -80,4 +79,27 @@ extension Schedule {
         }
         return result
     }
+}
+
+/// The nodes, each behind all that it feeds but in loops: the post-order of a search in depth, without recursion.
+private func sinksFirst(_ readers: [[Int]]) -> [Int] {
+    var order: [Int] = []
+    var isSeen = [Bool](repeating: false, count: readers.count)
+    for start in readers.indices where !isSeen[start] {
+        isSeen[start] = true
+        var path = [(node: start, next: 0)]
+        while let (node, next) = path.last {
+            if next == readers[node].count {
+                order.append(node)
+                path.removeLast()
+                continue
+            }
+            path[path.count - 1].next += 1
+            let reader = readers[node][next]
+            if isSeen[reader] { continue }
+            isSeen[reader] = true
+            path.append((reader, 0))
+        }
+    }
+    return order
 }

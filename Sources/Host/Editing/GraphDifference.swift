@@ -40,10 +40,13 @@ public struct GraphDifference: Sendable, Equatable {
 extension GraphDifference {
     init(_ nodes: [NodeInstance], _ old: GraphDescription, _ next: NextGraph) {
         let after = next.graph.nodes.map(\.instance)
-        added = after.filter { one in !nodes.contains { $0 === one } }.map(\.name)
-        removed = nodes.filter { one in !after.contains { $0 === one } }.map(\.name)
-        linked = next.description.links.count { link in !old.links.contains { $0.isSame(as: link) } }
-        unlinked = old.links.count { link in !next.description.links.contains { $0.isSame(as: link) } }
+        let (here, there) = (Set(nodes.map(ObjectIdentifier.init)), Set(after.map(ObjectIdentifier.init)))
+        added = after.filter { !here.contains(ObjectIdentifier($0)) }.map(\.name)
+        removed = nodes.filter { !there.contains(ObjectIdentifier($0)) }.map(\.name)
+        let (links, were) = (next.description.links.map(WholeLink.init), old.links.map(WholeLink.init))
+        let (present, past) = (Set(links), Set(were))
+        linked = links.count { !past.contains($0) }
+        unlinked = were.count { !present.contains($0) }
         settings = next.settings.count
         parameters = next.values.count { $0.instance.value($0.index) != $0.value }
         let before = Dictionary(old.nodes.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -119,9 +122,16 @@ extension LinkDescription {
     func joins(_ other: LinkDescription) -> Bool {
         from.description == other.from.description && to.description == other.to.description
     }
+}
 
-    /// Whether it is the same in all.
-    func isSame(as other: LinkDescription) -> Bool { joins(other) && gainDB == other.gainDB }
+/// All that makes a link what it is.
+private struct WholeLink: Hashable {
+    var from, to: String
+    var gainDB: Double
+
+    init(_ link: LinkDescription) {
+        (from, to, gainDB) = (link.from.description, link.to.description, link.gainDB)
+    }
 }
 
 extension GraphDescription {

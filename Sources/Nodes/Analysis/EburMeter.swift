@@ -43,8 +43,11 @@ final class EburMeter {
             let source = samples + channel * (stride ?? frames)
             for frame in 0..<frames { target[frame * channels + channel] = source[frame] }
         }
-        _ = functions.add(state, target, frames)
+        add(interleaved: target, frames: frames)
     }
+
+    /// Takes interleaved frames.
+    func add(interleaved samples: UnsafePointer<Float>, frames: Int) { _ = functions.add(state, samples, frames) }
 
     /// A number that the library has for what came; nil: there is none yet, or less than can be.
     func read(_ function: KeyPath<EburFunctions, EburFunctions.Read>, least: Float = Loudness.floor) -> Float? {
@@ -68,12 +71,14 @@ final class EburMeter {
     /// Between loudness and decibels of the weighted power (ITU-R BS.1770-4).
     private static let offset = 0.691
 
-    /// The true peak of a channel in what was added last, in dBTP, -140 at least.
-    func lastTruePeak(_ channel: Int) -> Float {
+    /// The true peak of a channel in what was added last, linear.
+    func lastTruePeak(_ channel: Int) -> Double {
         var value = 0.0
-        guard functions.truePeak(state, UInt32(channel), &value) == 0 else { return -140 }
-        return Float(20 * log10(max(value, 1e-7)))
+        return functions.truePeak(state, UInt32(channel), &value) == 0 ? value : 0
     }
+
+    /// In dBTP, -140 at least.
+    static func decibels(_ truePeak: Double) -> Float { Float(20 * log10(max(truePeak, 1e-7))) }
 }
 
 /// What is used of libebur128.

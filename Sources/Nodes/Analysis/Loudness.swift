@@ -55,6 +55,6 @@ final class TruePeakMeter {
     /// Takes frames, channel after channel; gives the peak of each channel in them, in dBTP, -140 at least.
     func add(_ samples: UnsafePointer<Float>, frames: Int) -> [Float] {
         meter.add(samples, frames: frames)
-        return (0..<channels).map(meter.lastTruePeak)
+        return (0..<channels).map { EburMeter.decibels(meter.lastTruePeak($0)) }
     }
 }

@@ -28,6 +28,7 @@ final class MeterReport {
     private var held: [Float] = []
     private var heldFrames = 0
     private var zeros = 0
+    private var interleaved = Samples(count: 0)
 
     /// What is silence, linear: -60 dBFS.
     private static let silence: Float = 1e-3
@@ -38,7 +39,13 @@ final class MeterReport {
         self.rate = rate
         sums = Array(repeating: 0, count: channels)
         loudness = try EburMeter(channels: channels, rate: rate, mode: [.integrated, .range, .histogram])
-        truePeak = try LargestTruePeak(channels: channels, rate: rate)
+        let meters = try (0..<channels).map { _ throws(NodeError) in
+            try EburMeter(channels: 1, rate: rate, mode: .truePeak)
+        }
+        truePeak = LargestTruePeak(channels: channels, rate: rate) { channel, samples, count in
+            meters[channel].add(interleaved: samples, frames: count)
+            return meters[channel].lastTruePeak(0)
+        }
     }
 
     /// Takes frames, channel after channel, which begin `stride` samples apart.
@@ -70,8 +77,14 @@ final class MeterReport {
     }
 
     private func measure(_ samples: UnsafePointer<Float>, frames: Int, stride: Int) {
-        loudness.add(samples, frames: frames, stride: stride)
-        truePeak.add(samples, frames: frames, stride: stride)
+        if interleaved.count < frames * channels { interleaved = Samples(count: frames * channels) }
+        let together = interleaved.pointer
+        for channel in 0..<channels {
+            let source = samples + channel * stride
+            for frame in 0..<frames { together[frame * channels + channel] = source[frame] }
+        }
+        loudness.add(interleaved: together, frames: frames)
+        truePeak.add(together, frames: frames)
         var peak: Float = 0
         for channel in 0..<channels {
             var sum = 0.0
@@ -93,7 +106,7 @@ final class MeterReport {
         return [
             "integrated": .number(Double(loudness.read(\.integrated) ?? Loudness.floor)),
             "range": .number(Double(loudness.read(\.range, least: 0) ?? 0)),
-            "true_peak": .number(Double(truePeak.decibels)), "clips": .integer(Int64(clips)),
+            "true_peak": .number(Double(EburMeter.decibels(truePeak.peak))), "clips": .integer(Int64(clips)),
             "dc": .number(frames == 0 ? 0 : (sums.max { $0.magnitude < $1.magnitude } ?? 0) / Double(frames)),
             "silence": .number(Double(silentFrames) / rate), "seconds": .number(Double(frames) / rate),
         ]
