@@ -252,7 +252,7 @@ let package = Package(
             "Plugins",
             [
                 "CEspeak", "CSndfile", "Config", "Graph", "GraphFile", "Host", "Models", "NodeKit", "Pronunciation",
-                "SpokenText",
+                "Resampling", "SpokenText",
             ]),
         tests(
             "Command",

@@ -45,7 +45,8 @@ final class FileReader: @unchecked Sendable {
         anchor = (0, wanted ?? min(anchor.place, max(length, 0)))
         wanted = nil
         _ = file.seek(to: anchor.place, from: anchor.place)
-        resampler = try Resampler(from: file.rate, to: rate, channels: file.channels, isOffline: isOffline)
+        resampler = try Resampler(
+            from: file.rate, to: rate, channels: file.channels, quality: isOffline ? .offline : .live)
         // Offline it is waited for.
         let frames = isOffline ? rate : min(Self.ahead.seconds * rate, Double(Self.ahead.bytes / (4 * file.channels)))
         let fresh = PlaybackPipe(

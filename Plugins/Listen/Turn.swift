@@ -57,8 +57,7 @@ final class Turn: AudioNode {
             host: host, model: model, threshold: try settings[Self.threshold],
             patience: try settings[model == nil ? Self.silence : Self.longestSilence] / 1000)
         self.listener = listener
-        thread = ListenThread(
-            work: { listener.work() }, isWaiting: { (listener.speechInput?.pipe.waiting ?? 0) > 0 })
+        thread = ListenThread(listener)
     }
 
     deinit {

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Tells when somebody speaks.
 final class VAD: AudioNode {
-    static let calls: NodeCalls = [.poll, .wait, .settings]
+    static let calls: NodeCalls = [.wait, .settings]
     static let descriptor = NodeDescriptor(
         "vad", "tells when somebody speaks",
         doc: """
@@ -43,147 +43,53 @@ final class VAD: AudioNode {
         var mute: ControlEdges
     }
 
-    private let host: NodeHost
-    private let detector: any SpeechDetector
+    private let listener: VADListener
+    private let thread: ListenThread
     private let outputs = Shared(SpeechOutputs())
-    private var speechInput: SpeechInput?
-    private var windows: Windows?
-    private var gate = SpeechGate(shortest: 0, pause: 0)
-    private var rate = 48000.0
-    private var shortest, pause, muteRelease: Double
-    private var muteEdges = Ring<ControlEdge>(minimumCapacity: 256)
-    private var muted = MutedTime()
-    private var startedAt = 0.0
-    private var wasMuted = false
-    private var hasFailed = false
 
     init(settings: Settings, host: NodeHost) throws(NodeError) {
-        self.host = host
-        shortest = try settings[Self.shortest]
-        pause = try settings[Self.pause]
-        muteRelease = try settings[Self.muteRelease]
-        gate.threshold = Float(try settings[Self.threshold])
-        detector = try makeDetector(settings[DetectorChoice.key], host: host)
+        let rules = SpeechRules(
+            threshold: Float(try settings[Self.threshold]), shortest: try settings[Self.shortest],
+            pause: try settings[Self.pause], muteRelease: try settings[Self.muteRelease])
+        let listener = VADListener(
+            host: host, detector: try makeDetector(settings[DetectorChoice.key], host: host), rules: rules,
+            outputs: outputs)
+        self.listener = listener
+        thread = ListenThread(listener)
     }
+
+    deinit { thread.end() }
 
     func prepare(_ preparation: Preparation) throws(NodeError) -> Processor {
         let speechInput = try SpeechInput(preparation, seconds: 4)
-        rate = preparation.rate
-        self.speechInput = speechInput
-        windows = Windows(length: detector.window, step: speechInput.step)
-        detector.reset()
-        _ = gate.close(at: 0)
-        tune()
-        outputs.value.speech.store(0, ordering: .relaxed)
-        muteEdges = Ring(minimumCapacity: 256)
-        muted = MutedTime()
-        return Processor(pipe: speechInput.pipe.writer, outputs: outputs.cell, mute: ControlEdges(muteEdges))
+        thread.end()
+        let edges = listener.adopt(speechInput, preparation)
+        try thread.start()
+        return Processor(pipe: speechInput.pipe.writer, outputs: outputs.cell, mute: ControlEdges(edges))
     }
 
-    func activate() { tell(isSpeaking: false, at: nil) }
+    func activate() { thread.post { [listener] in listener.tell(isSpeaking: false, at: nil) } }
 
     func set(_ setting: String, to value: SettingValue) throws(NodeError) {
+        let change: (inout SpeechRules) -> Void
         switch setting {
-        case Self.threshold.name: gate.threshold = Float(try Self.threshold.value(of: value))
-        case Self.shortest.name: shortest = try Self.shortest.value(of: value)
-        case Self.muteRelease.name: muteRelease = try Self.muteRelease.value(of: value)
-        default: pause = try Self.pause.value(of: value)
+        case Self.threshold.name:
+            let value = Float(try Self.threshold.value(of: value))
+            change = { $0.threshold = value }
+        case Self.shortest.name:
+            let value = try Self.shortest.value(of: value)
+            change = { $0.shortest = value }
+        case Self.muteRelease.name:
+            let value = try Self.muteRelease.value(of: value)
+            change = { $0.muteRelease = value }
+        default:
+            let value = try Self.pause.value(of: value)
+            change = { $0.pause = value }
         }
-        tune()
+        thread.post { [listener] in change(&listener.rules) }
     }
 
-    func poll() { listen() }
-    func wait(frames: Int) { listen() }
-
-    private func tune() {
-        gate.shortest = shortest * rate / 1000
-        gate.pause = pause * rate / 1000
-    }
-
-    /// Works on what was heard since the last call.
-    private func listen() {
-        guard let speechInput, !hasFailed else { return }
-        let lost = speechInput.pipe.takeDropped()
-        if lost > 0 {
-            host.count("dropped", lost)
-            host.log(VG_LOG_WARNING, "\(lost) frames were not listened to: the processor is busy with something else")
-        }
-        do throws(NodeError) {
-            while let piece = try speechInput.next() {
-                if piece.isNew {
-                    detector.reset()
-                    change(gate.close(at: piece.position))
-                }
-                try windows?.take(piece) { (window, position) throws(NodeError) in
-                    try take(window, position, speechInput)
-                }
-            }
-        } catch {
-            hasFailed = true
-            host.health(.failed(error.message))
-            host.log(VG_LOG_ERROR, error.message)
-            change(gate.close(at: 0))
-        }
-    }
-
-    private func take(
-        _ window: UnsafeBufferPointer<Float>, _ position: Double, _ speechInput: SpeechInput
-    ) throws(NodeError) {
-        let length = Double(window.count) * speechInput.step
-        while let edge = muteEdges.reader.pop() { muted.take(edge, release: muteRelease * rate / 1000) }
-        let isMuted = muted.covers(position..<position + length)
-        // What it hears while it is muted is not what it is to know of the room.
-        if isMuted, !wasMuted { detector.reset() }
-        wasMuted = isMuted
-        let probability = isMuted ? 0 : try detector.probability(window)
-        outputs.value.probability.store(probability.bitPattern, ordering: .relaxed)
-        host.publish([[probability]], at: UInt64(position + length))
-        change(gate.take(probability, at: position, length: length))
-    }
-
-    private func change(_ change: SpeechGate.Change?) {
-        switch change {
-        case .started(let position):
-            startedAt = position
-            outputs.value.speech.store(1, ordering: .relaxed)
-            host.publish(VADEvent.started, at: UInt64(position))
-            tell(isSpeaking: true, at: position)
-        case .ended(let position):
-            outputs.value.speech.store(0, ordering: .relaxed)
-            host.publish(
-                VADEvent.ended, [("seconds", .number(max(0, position - startedAt) / rate))], at: UInt64(position))
-            tell(isSpeaking: false, at: position)
-        case nil: break
-        }
-    }
-
-    private func tell(isSpeaking: Bool, at position: Double?) {
-        host.publish(
-            VADEvent.state, [("speech", .bool(isSpeaking)), ("detector", .string(detector.name))],
-            at: position.map { UInt64($0) })
-    }
-}
-
-/// When a control said that nothing is to be heard, in frames of the graph; windows ask in their order.
-struct MutedTime {
-    private var spans: [Range<Double>] = []
-    private var start: Double?
-
-    /// Takes the next change; it lasts so many frames longer than the control is up.
-    mutating func take(_ edge: ControlEdge, release: Double) {
-        if edge.isUp {
-            start = start ?? Double(edge.position)
-        } else if let start {
-            spans.append(start..<max(start, Double(edge.position)) + release)
-            self.start = nil
-        }
-    }
-
-    /// Whether any of these frames is in such a time.
-    mutating func covers(_ frames: Range<Double>) -> Bool {
-        spans.removeAll { $0.upperBound <= frames.lowerBound }
-        return spans.contains { $0.overlaps(frames) } || start.map { $0 < frames.upperBound } ?? false
-    }
+    func wait(frames: Int) { thread.wait() }
 }
 
 /// What a processor that listens gives as controls; written by the control half.

@@ -16,7 +16,7 @@ final class Reshape {
         self.channels = channels
         self.fileChannels = fileChannels
         resampler =
-            rate == fileRate ? nil : try Resampler(from: rate, to: fileRate, channels: fileChannels, isOffline: true)
+            rate == fileRate ? nil : try Resampler(from: rate, to: fileRate, channels: fileChannels, quality: .offline)
     }
 
     /// Whether everything passes as it is.

@@ -40,8 +40,11 @@ public final class Monitor: @unchecked Sendable {
 
     /// Gives up the lock until `signal` or the time is over, whichever is first; also returns without a reason, so
     /// look again at what was waited for. Only while the lock is held. [any]
-    public func wait(milliseconds: Int = 100) {
-        var end = moment(clock: CLOCK_MONOTONIC, after: Double(milliseconds) / 1000)
+    public func wait(milliseconds: Int = 100) { wait(seconds: Double(milliseconds) / 1000) }
+
+    /// The same, with a time as short as the system can wait. Only while the lock is held. [any]
+    public func wait(seconds: Double) {
+        var end = moment(clock: CLOCK_MONOTONIC, after: seconds)
         pthread_cond_timedwait(condition, mutex, &end)
     }
 

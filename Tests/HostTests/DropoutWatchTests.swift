@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Drivers
+import Glibc
 import Graph
 import Realtime
 import TestSupport
@@ -12,7 +13,7 @@ import TestSupport
     private func ticks(_ seconds: Double) -> UInt64 { UInt64(seconds * clock.rate) }
 
     private func check(_ watch: DropoutWatch, _ seen: DropoutWatch.Seen) -> [Dropout] {
-        watch.check(seen, thread: 0, hasServer: true, others: OtherPrograms(), all: true).map(\.dropout)
+        watch.check(seen, thread: vg_thread_id(), hasServer: true, others: OtherPrograms(), all: true).map(\.dropout)
     }
 
     @Test("The cycle of a stop is told once, whatever is reported after that") func stopped() {
@@ -35,5 +36,24 @@ import TestSupport
         watch.report(delay: 0.01)
         seen.stops = []
         #expect(check(watch, seen).first?.took == 1.5)
+    }
+
+    /// A cycle that was called late between two looks, of which the second came so many seconds after the first, but was due
+    /// after `period`.
+    private func judged(period: Double, apart: Double) -> Dropout.Cause? {
+        let watch = DropoutWatch(clock)
+        watch.isLookedAt(every: period)
+        _ = check(watch, DropoutWatch.Seen())
+        Glibc.usleep(UInt32(apart * 1e6))
+        let started = vg_ticks()
+        let cycle = CycleReport(
+            position: 0, frames: 128, started: started, ended: started, busy: 0.0001, period: 0.0027,
+            lateness: 0.9 * apart, delay: 0, skipped: 0, parts: [], usual: 0.0001)
+        return check(watch, DropoutWatch.Seen(late: [cycle], recent: (cycle, started))).first?.cause
+    }
+
+    @Test("The machine stood still only if those who look came late, too") func stoodStill() {
+        #expect(judged(period: 5, apart: 0.02) == .server)
+        #expect(judged(period: 0.002, apart: 0.1) == .scheduling)
     }
 }

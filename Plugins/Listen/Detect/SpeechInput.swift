@@ -32,7 +32,7 @@ final class SpeechInput {
         isOffline = preparation.offline
         pipe = CapturePipe(
             channels: 1, frames: Int(seconds * preparation.rate), maxBlock: preparation.maxBlock)
-        resampler = try Resampler(from: rate, to: speechRate, channels: 1, isOffline: isOffline)
+        resampler = try Resampler(from: rate, to: speechRate, channels: 1, quality: isOffline ? .offline : .prompt)
     }
 
     /// What was heard since the last call, a piece at a time; nil: nothing. By one thread at a time. [control]
@@ -78,6 +78,9 @@ struct Windows {
         self.length = length
         self.step = step
     }
+
+    /// Samples that the next window waits for.
+    var missing: Int { max(0, length - samples.count) }
 
     /// Takes a piece, and gives every window that is whole, with the position at which it begins.
     mutating func take<E: Error>(

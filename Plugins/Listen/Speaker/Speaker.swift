@@ -115,8 +115,7 @@ final class Speaker: AudioNode {
             throw NodeError(error.message, hint: error.hint, key: Self.pass.name)
         }
         self.listener = listener
-        thread = ListenThread(
-            work: { listener.work() }, isWaiting: { (listener.speechInput?.pipe.waiting ?? 0) > 0 })
+        thread = ListenThread(listener)
     }
 
     deinit { thread.end() }

@@ -2,7 +2,7 @@
 import NodeKit
 
 /// Hears who speaks, on a thread that it has for itself.
-final class SpeakerListener {
+final class SpeakerListener: Listener {
     /// What the file says of it.
     struct Options {
         /// Likeness from which on a voice is sure.
@@ -17,6 +17,7 @@ final class SpeakerListener {
     /// Seconds of speech in a file that a voice is made of at most, and of the file that are heard for them.
     private static let (most, longest) = (30.0, 600.0)
 
+    let rest = 0.02
     let voices: KnownVoices
     private(set) var speechInput: SpeechInput?
     private let host: NodeHost

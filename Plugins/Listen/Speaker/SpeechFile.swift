@@ -19,7 +19,7 @@ func speech(of path: String, most seconds: Double) throws(NodeError) -> [Float] 
     }
     defer { sf_close(file) }
     let (channels, rate) = (Int(info.channels), Double(info.samplerate))
-    let resampler = try Resampler(from: rate, to: speechRate, channels: 1, isOffline: true)
+    let resampler = try Resampler(from: rate, to: speechRate, channels: 1, quality: .offline)
     var result: [Float] = []
     var left = Int(seconds * rate)
     var frames = [Float](repeating: 0, count: 4096 * channels)

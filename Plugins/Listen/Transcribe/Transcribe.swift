@@ -88,8 +88,7 @@ final class Transcribe: AudioNode {
             strict: strict.reader, names: names
         ) { () throws(NodeError) in try makeDetector(options.detector, host: host) }
         self.transcriber = transcriber
-        thread = ListenThread(
-            work: { transcriber.work() }, isWaiting: { (transcriber.speechInput?.pipe.waiting ?? 0) > 0 })
+        thread = ListenThread(transcriber)
     }
 
     deinit {

@@ -15,7 +15,7 @@ struct TranscribeSession: Sendable {
 
 /// Makes items of what is heard: where they begin and end, and what is recognized in them. All on one thread, but for what
 /// is said to be for any.
-final class Transcriber {
+final class Transcriber: Listener {
     let host: NodeHost
     let options: TranscribeOptions
     let choice: RecognizerChoice
@@ -97,6 +97,9 @@ final class Transcriber {
     private var waiting: Double { speechInput.map { Double($0.pipe.waiting) / rate } ?? 0 }
 
     // MARK: - what comes
+
+    /// Nobody waits for an item to begin.
+    var rest: Double { segment == nil && !isGateOpen ? 0.03 : 0.01 }
 
     /// Works on a piece of what was heard; false: there is none.
     func work() -> Bool {

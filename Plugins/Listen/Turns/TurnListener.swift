@@ -3,7 +3,7 @@ import NodeKit
 import Synchronization
 
 /// Follows turns, on a thread that it has for itself: the model takes long, and who else listens is not to wait for it.
-final class TurnListener {
+final class TurnListener: Listener {
     /// Whether a speaker has the turn, 1 or 0, for the processor.
     let hasTurn = Shared(Atomic<UInt32>(0))
     private(set) var speechInput: SpeechInput?
@@ -49,6 +49,9 @@ final class TurnListener {
         hasTurn.value.store(0, ordering: .relaxed)
         return edges
     }
+
+    /// Nobody waits for a turn to begin.
+    var rest: Double { startedAt == nil ? 0.03 : 0.01 }
 
     /// Works on a piece of what was heard; false: there is none.
     func work() -> Bool {

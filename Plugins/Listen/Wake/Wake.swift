@@ -73,8 +73,7 @@ final class Wake: LoopNode {
             host: host, gate: gate, seconds: seconds,
             phrases: try WakePhrases(settings[Self.phrase], of: Self.phrase, settings[Self.engine], settings, host))
         self.listener = listener
-        thread = ListenThread(
-            work: { listener.work() }, isWaiting: { (listener.speechInput?.pipe.waiting ?? 0) > 0 })
+        thread = ListenThread(listener)
     }
 
     deinit {

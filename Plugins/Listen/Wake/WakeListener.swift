@@ -2,7 +2,7 @@
 import NodeKit
 
 /// Listens for phrases, on a thread that it has for itself.
-final class WakeListener {
+final class WakeListener: Listener {
     private let host: NodeHost
     private let phrases: WakePhrases
     private let gate: Shared<WakeGate>
@@ -29,6 +29,8 @@ final class WakeListener {
         self.speechInput = speechInput
         rate = preparation.rate
     }
+
+    let rest = 0.02
 
     /// Works on a piece of what was heard; false: there is none.
     func work() -> Bool {

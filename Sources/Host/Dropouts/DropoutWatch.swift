@@ -34,6 +34,8 @@ final class DropoutWatch: Sendable {
     private struct Sample {
         var ticks: UInt64
         var waited: Double
+        /// Seconds after which the next was to be taken.
+        var period: Double
     }
 
     private struct State {
@@ -51,6 +53,7 @@ final class DropoutWatch: Sendable {
         var reported = 0
         /// The end, in ticks, of the last stop that was told.
         var toldStop: UInt64 = 0
+        var period = 0.0
     }
 
     /// Dropouts that are kept to be asked for.
@@ -64,6 +67,9 @@ final class DropoutWatch: Sendable {
     private let (patience, limit) = (0.1, 5.0)
 
     init(_ clock: TickClock) { self.clock = clock }
+
+    /// From now on `check` is called after so many seconds. [control]
+    func isLookedAt(every seconds: Double) { state.withLock { $0.period = seconds } }
 
     /// The driver reports a dropout; `delay` in seconds. [any]
     func report(delay: Double) {
@@ -215,9 +221,14 @@ final class DropoutWatch: Sendable {
         guard before < after else { return evidence }
         evidence.waited = max(0, state.samples[after].waited - state.samples[before].waited)
         for index in before..<after {
-            let start = max(state.samples[index].ticks, from)
-            let end = min(state.samples[index + 1].ticks, cycle.started)
-            if end > start { evidence.stoodStill = max(evidence.stoodStill, Double(end &- start) / ticksPerSecond) }
+            let (sample, next) = (state.samples[index], state.samples[index + 1])
+            let start = max(sample.ticks, from)
+            let end = min(next.ticks, cycle.started)
+            let due = sample.ticks &+ UInt64(sample.period * ticksPerSecond)
+            // A sample in time tells nothing of what was between, but one that came late by a part of it does.
+            guard end > start, next.ticks > due, next.ticks &- due >= (end &- start) / 4 else { continue }
+            let still = Double(end &- start) / ticksPerSecond
+            evidence.stoodStill = max(evidence.stoodStill, still)
         }
         return evidence
     }
@@ -228,7 +239,7 @@ final class DropoutWatch: Sendable {
             state.samples = []
         }
         guard let waited = state.thread?.times?.waited else { return }
-        state.samples.append(Sample(ticks: now, waited: waited))
+        state.samples.append(Sample(ticks: now, waited: waited, period: state.period))
         // Some seconds of them.
         if state.samples.count > 2048 { state.samples.removeFirst(1024) }
     }

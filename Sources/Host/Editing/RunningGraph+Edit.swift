@@ -163,6 +163,7 @@ extension RunningGraph {
             $0.awaited = schedules[0].number
             $0.firstBlock = nil
         }
+        pumping.wake()
     }
 
     /// Goes on with a change, when the fades of the schedule that plays have ended; lets go of nodes that the audio

@@ -14,6 +14,8 @@ public final class EventBus: Sendable {
         /// What is given to whoever subscribes later: states, and the last frames.
         var retained: [PublicationKey: (number: Int, publication: Publication)] = [:]
         var count = 0
+        /// When a frame found a reader last, by `monotonicSeconds`.
+        var framesReadAt = -Double.infinity
 
         mutating func retain(_ publication: Publication) {
             count += 1
@@ -67,9 +69,16 @@ public final class EventBus: Sendable {
         state.withLock { state in
             if element.isRetained { state.retain(publication) }
             if element.isSilent { return }
-            for subscriber in state.subscribers { subscriber.subscription?.offer(publication) }
+            var isWanted = false
+            for subscriber in state.subscribers where subscriber.subscription?.offer(publication) == true {
+                isWanted = true
+            }
+            if isWanted, case .frame = element { state.framesReadAt = monotonicSeconds() }
         }
     }
+
+    /// Whether somebody reads series: in the last second frames were taken. [any]
+    var givesFrames: Bool { state.withLock { monotonicSeconds() - $0.framesReadAt < 1 } }
 
     /// Which of these series on request of a node somebody reads; empty: none. [any]
     func wanted(_ series: [String], of node: String) -> [Bool] {

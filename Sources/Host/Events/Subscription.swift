@@ -144,14 +144,18 @@ public final class Subscription: AsyncSequence, Sendable {
         state.signal()
     }
 
-    func offer(_ publication: Publication) {
+    /// Keeps it if the reader wants it; whether he does.
+    @discardableResult
+    func offer(_ publication: Publication) -> Bool {
         if case .frame(let frame) = publication.element, frame.isOnRequest,
             !frame.rows.contains(where: { asks(for: $0.name, of: frame.node) })
         {
-            return
+            return false
         }
-        if wants(publication.element) { keep(publication) }
+        let isWanted = wants(publication.element)
+        if isWanted { keep(publication) }
         if isLast(publication.element) { cancel() }
+        return isWanted
     }
 
     private func keep(_ publication: Publication) {

@@ -7,8 +7,10 @@ import Synchronization
 
 /// A thread that does something again and again, until it is stopped.
 final class PumpThread: @unchecked Sendable {
-    // Sendable: `thread` belongs to the owner, who starts and stops.
-    private let isStopping = Atomic(false)
+    // Sendable: `monitor` guards what threads share; `thread` belongs to the owner, who starts and stops.
+    private let monitor = Monitor()
+    private var isStopping = false
+    private var isAwaited = false
     private var thread: SystemThread?
 
     /// Begins; a round returns in how many seconds the next is due, or nil: it was the last. [control]
@@ -16,20 +18,38 @@ final class PumpThread: @unchecked Sendable {
         guard thread == nil else { return }
         thread = try? SystemThread(name: "vg-pump") { [self] in
             var due = vg_nanoseconds()
-            while !isStopping.load(ordering: .relaxed), let period = round() {
-                due += UInt64(period * 1e9)
-                let now = vg_nanoseconds()
-                // After a pause it does not hurry through the rounds that it has missed.
-                if due < now { due = now } else { vg_sleep_until(due) }
-            }
+            while let period = round(), wait(period, &due) {}
         }
+    }
+
+    /// The next round begins at once: there is something to do. [any]
+    func wake() {
+        monitor.locked { isAwaited = true }
+        monitor.signal()
     }
 
     /// Ends it after its round. Not from a round. [control]
     func stop() {
-        isStopping.store(true, ordering: .relaxed)
+        monitor.locked { isStopping = true }
+        monitor.signal()
         thread?.join()
         thread = nil
+    }
+
+    /// Waits for the next round, which is due so many seconds after the last; false: there is none.
+    private func wait(_ period: Double, _ due: inout UInt64) -> Bool {
+        due += UInt64(period * 1e9)
+        return monitor.locked {
+            var now = vg_nanoseconds()
+            while now < due, !isAwaited, !isStopping {
+                monitor.wait(seconds: Double(due - now) * 1e-9)
+                now = vg_nanoseconds()
+            }
+            // After a pause it does not hurry through the rounds that it has missed.
+            if isAwaited || now - min(due, now) > UInt64(period * 1e9) { due = now }
+            isAwaited = false
+            return !isStopping
+        }
     }
 }
 

@@ -14,7 +14,10 @@ extension RunningGraph {
             pump()
             rounds.wrappingAdd(1, ordering: .relaxed)
             let format = driver.info
-            return Self.pumpPeriod(block: format.block, rate: format.rate)
+            let period = Self.pumpPeriod(
+                block: format.block, rate: format.rate, isAwaited: isChanging || bus.givesFrames)
+            losses.dropouts.isLookedAt(every: period)
+            return period
         }
     }
 

@@ -54,10 +54,10 @@ public final class RunningGraph: @unchecked Sendable {
     /// How long a format change waits for nodes that are busy, in seconds.
     static let patience = 2.0
 
-    /// Seconds from one round of everything that is not audio to the next: a block, before which there is nothing new, but
-    /// from 60 to 120 rounds a second, once or twice for each frame of levels.
-    static func pumpPeriod(block: Int, rate: Double) -> Double {
-        min(max(Double(block) / max(rate, 1), 1 / 120), 1 / 60)
+    /// Seconds from one round of everything that is not audio to the next: a sixtieth, or half of it while somebody reads
+    /// what comes of it 60 times a second, or waits for it, but no less than a block, before which there is nothing new.
+    static func pumpPeriod(block: Int, rate: Double, isAwaited: Bool) -> Double {
+        isAwaited ? min(max(Double(block) / max(rate, 1), 1 / 120), 1 / 60) : 1 / 60
     }
 
     struct State {

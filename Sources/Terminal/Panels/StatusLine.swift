@@ -12,9 +12,13 @@ public struct StatusLine: Sendable {
     /// Nothing seen yet.
     public init() {}
 
+    /// Whether it shows anything of what was published: series other than levels have no place in it.
+    public static func shows(_ published: Published) -> Bool {
+        if case .frame(let frame) = published { !frame.peak.isEmpty } else { true }
+    }
+
     /// Takes levels; the loudest since the last line is shown.
     public mutating func update(_ frame: SeriesFrame) {
-        // Other series have no place in the line.
         if frame.peak.isEmpty { return }
         if loudest[frame.node] == nil, !order.contains(frame.node) { order.append(frame.node) }
         let peak = frame.peak.reduce(0) { $1.isNaN ? $0 : max($0, $1) }

@@ -96,7 +96,9 @@ struct RunCommand: AsyncParsableCommand {
         let ended = EndFlag()
         let host = Host(plugins: try graph.plugins.search())
         let filter = EventFilter(names: only.isEmpty ? nil : only)
-        let events = host.subscribe(.bounded(4096), where: filter.wants)
+        // What nobody is shown need not be made: the host rests more where no series is read.
+        let isShown = json || (!plain && isatty(STDOUT_FILENO) == 1)
+        let events = host.subscribe(.bounded(4096)) { filter.wants($0) && (isShown || StatusLine.shows($0)) }
         let changes = host.subscribe(.latest) {
             if case .event(let event) = $0 { event.name == HostEvent.changed.name } else { false }
         }

@@ -1,6 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
 
+/// Works on what a node hears; all of it on one thread, but for what is said to be for any.
+protocol Listener: AnyObject {
+    /// Where it hears.
+    var speechInput: SpeechInput? { get }
+
+    /// Works on some of what was heard; false: there is nothing.
+    func work() -> Bool
+
+    /// Seconds after which it looks again when there was nothing: the audio thread wakes nobody. What comes of what it hears
+    /// later is late by that.
+    var rest: Double { get }
+}
+
 /// A thread that works on what a node hears, and does what it is asked to in between: after what was heard before, or at
 /// once. Control calls come one after another.
 final class ListenThread: @unchecked Sendable {
@@ -12,15 +25,9 @@ final class ListenThread: @unchecked Sendable {
     private var isResting = false
     private var isEnding = false
     private var worker: Worker?
-    /// Works on some of what was heard; false: there is nothing.
-    private let work: () -> Bool
-    /// Whether something was heard that nobody has taken yet. [any]
-    private let isWaiting: () -> Bool
+    private let listener: any Listener
 
-    init(work: @escaping () -> Bool, isWaiting: @escaping () -> Bool) {
-        self.work = work
-        self.isWaiting = isWaiting
-    }
+    init(_ listener: any Listener) { self.listener = listener }
 
     /// Begins, if it has not begun. [control]
     func start() throws(NodeError) {
@@ -59,15 +66,18 @@ final class ListenThread: @unchecked Sendable {
     func wait(seconds: Double = .infinity) -> Bool {
         let deadline = monotonicSeconds() + seconds
         return monitor.locked {
-            while worker != nil, !(isResting && jobs.isEmpty && urgent.isEmpty && !isWaiting()) {
+            while worker != nil, !(isResting && jobs.isEmpty && urgent.isEmpty && !isWaiting) {
                 let rest = deadline - monotonicSeconds()
                 if rest <= 0 { return false }
                 monitor.signal()
-                monitor.wait(milliseconds: Int(min(rest, 0.1) * 1000) + 1)
+                monitor.wait(seconds: min(rest, 0.1))
             }
             return true
         }
     }
+
+    /// Whether something was heard that nobody has taken yet. [any]
+    private var isWaiting: Bool { (listener.speechInput?.pipe.waiting ?? 0) > 0 }
 
     private func run() {
         while true {
@@ -80,7 +90,7 @@ final class ListenThread: @unchecked Sendable {
                 job()
                 continue
             }
-            if work() { continue }
+            if listener.work() { continue }
             if asked > 0 {
                 let job = monitor.locked { jobs.removeFirst() }
                 job()
@@ -91,8 +101,7 @@ final class ListenThread: @unchecked Sendable {
                 if isEnding { return true }
                 isResting = true
                 monitor.signal()
-                // The audio thread wakes nobody.
-                monitor.wait(milliseconds: 10)
+                monitor.wait(seconds: listener.rest)
                 return false
             }
             if isOver { return }
