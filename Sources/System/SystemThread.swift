@@ -14,6 +14,14 @@ public final class SystemThread: @unchecked Sendable {
         init(_ name: String, _ run: @escaping @Sendable () -> Void) { (self.name, self.run) = (name, run) }
     }
 
+    /// Gives a thread of this process, of which only the system's number is known, a name; one that has ended needs none.
+    /// [control]
+    public static func name(_ number: pid_t, _ name: String) {
+        guard let file = fopen("/proc/self/task/\(number)/comm", "w") else { return }
+        fputs(name, file)
+        fclose(file)
+    }
+
     /// Starts a thread that runs `body` and ends with it. The system keeps 15 bytes of the name.
     ///
     /// With `blocksSignals` no handler of the program's runs on it, except for faults, which must be seen where they

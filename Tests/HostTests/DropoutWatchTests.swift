@@ -42,8 +42,8 @@ import TestSupport
     /// after `period`.
     private func judged(period: Double, apart: Double) -> Dropout.Cause? {
         let watch = DropoutWatch(clock)
-        watch.isLookedAt(every: period)
         _ = check(watch, DropoutWatch.Seen())
+        watch.isLookedAt(in: period)
         Glibc.usleep(UInt32(apart * 1e6))
         let started = vg_ticks()
         let cycle = CycleReport(

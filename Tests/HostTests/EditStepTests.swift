@@ -96,4 +96,56 @@ import Testing
         }
         #expect(loudest > 0.1, "it is heard")
     }
+
+    @Test("What differs in parameters alone needs no other schedule, and is heard when the edit is over")
+    func sameSchedule()
+        throws
+    {
+        let run = try OfflineRun(
+            """
+            [graph]
+            name = "same"
+            links = ["sine -> gain -> out"]
+            [node.sine]
+            type = "tone"
+            [node.gain]
+            type = "gain"
+            [node.out]
+            type = "output"
+            channels = 1
+            """)
+        run.play(4800)
+        func number() -> Int? { run.graph.engine.schedule?.number }
+        let first = try #require(number())
+        for level in [-12.0, -120] {
+            try run.edit(resetting: true) { description in
+                let gain = description.nodes.firstIndex { $0.name == "gain" }!
+                description.nodes[gain].entries["gain_db"] = Entry(.number(level))
+                description.nodes[gain].keys = ["gain_db"]
+            }
+            #expect(!run.graph.isChanging && run.graph.firstBlock != nil && number() == first)
+            #expect(try run.graph.value("gain", "gain_db") == Float(level))
+        }
+        // Turned down at a ramp of 20 ms, from the block on that the edit waited for.
+        var heard: [Float] = []
+        run.heard = { heard += $0 }
+        run.play(2400)
+        #expect(heard.suffix(1000).allSatisfy { abs($0) < 1e-5 })
+        try run.edit(resetting: true) { _ in }
+        #expect(number() == first)
+        for links in [2, 1] {
+            let before = number()
+            try run.edit { description in
+                if links == 2 {
+                    description.links.append(LinkDescription(from: Endpoint("sine"), to: Endpoint("out")))
+                } else {
+                    description.links.removeLast()
+                }
+            }
+            #expect(number() != before && run.graph.description.links.count == links + 1)
+        }
+        let before = number()
+        try run.edit { $0.nodes[$0.nodes.firstIndex { $0.name == "gain" }!].mute = true }
+        #expect(number() != before)
+    }
 }

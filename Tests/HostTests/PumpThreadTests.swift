@@ -22,11 +22,13 @@ import Testing
         pump.stop()
     }
 
-    @Test("Series that somebody reads are looked for more often") func period() {
-        #expect(RunningGraph.pumpPeriod(block: 128, rate: 48000, isAwaited: false) == 1.0 / 60)
-        #expect(RunningGraph.pumpPeriod(block: 128, rate: 48000, isAwaited: true) == 1.0 / 120)
-        #expect(RunningGraph.pumpPeriod(block: 480, rate: 48000, isAwaited: true) == 0.01)
-        #expect(RunningGraph.pumpPeriod(block: 4096, rate: 48000, isAwaited: true) == 1.0 / 60)
+    @Test("Rounds come as often as somebody needs them, and rest otherwise") func period() {
+        func rounds(_ block: Int, _ pace: RunningGraph.Pace) -> Double {
+            (1 / RunningGraph.pumpPeriod(block: block, rate: 48000, pace)).rounded()
+        }
+        #expect([128, 480, 4096].map { rounds($0, .resting) } == [60, 60, 60])
+        #expect([128, 480, 4096].map { rounds($0, .read) } == [120, 100, 60])
+        #expect([64, 128, 480, 4096].map { rounds($0, .changing) } == [480, 375, 100, 60])
     }
 
     @Test("A bus gives frames while a reader takes them, and only then") func frames() {

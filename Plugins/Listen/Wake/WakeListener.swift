@@ -3,6 +3,7 @@ import NodeKit
 
 /// Listens for phrases, on a thread that it has for itself.
 final class WakeListener: Listener {
+    let rest = 0.02
     private let host: NodeHost
     private let phrases: WakePhrases
     private let gate: Shared<WakeGate>
@@ -29,8 +30,6 @@ final class WakeListener: Listener {
         self.speechInput = speechInput
         rate = preparation.rate
     }
-
-    let rest = 0.02
 
     /// Works on a piece of what was heard; false: there is none.
     func work() -> Bool {

@@ -66,12 +66,18 @@ extension JackDriver {
         var last = cycle.pointee.count.load(ordering: .acquiring)
         var since = monotonicSeconds()
         var hidden: String?
+        var named: pid_t = 0
         while !stopping.load(ordering: .acquiring) {
             let asleep = monotonicSeconds()
             usleep(50_000)
             // Who was held up or stopped itself has seen nothing meanwhile.
             if monotonicSeconds() - asleep > 0.3 { since = monotonicSeconds() }
             tellClosing(&hidden)
+            // It is libjack's, and is called like whoever made it.
+            if audioThread != named {
+                named = audioThread
+                SystemThread.name(named, "vg-audio")
+            }
             let now = cycle.pointee.count.load(ordering: .acquiring)
             let format = info
             // A freewheeling server waits for whoever reads a disk.

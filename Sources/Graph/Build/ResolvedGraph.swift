@@ -116,6 +116,19 @@ extension ResolvedGraph.Node {
 }
 
 extension ResolvedGraph {
+    /// Whether `other` sounds the same, and can go on as this one: the same nodes and links, in the same order.
+    public func isPlayed(as other: ResolvedGraph) -> Bool {
+        func isSame(_ node: Node, _ other: Node) -> Bool {
+            node.instance === other.instance && node.outputMode == other.outputMode
+        }
+        func isSame(_ link: Link, _ other: Link) -> Bool {
+            var moved = other
+            moved.location = link.location
+            return link == moved
+        }
+        return nodes.elementsEqual(other.nodes, by: isSame) && links.elementsEqual(other.links, by: isSame)
+    }
+
     /// How loud an audio link is, with the output mode of a node that has only inputs; nil: silent.
     func fade(of link: Link) -> Fade? {
         let node = nodes[link.toNode]

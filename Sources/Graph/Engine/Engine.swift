@@ -187,6 +187,13 @@ public final class Engine: @unchecked Sendable {
         lock.withLock { _ in (monitor.slowest, monitor.newestEnd) }
     }
 
+    /// Looks for the first cycle that has all that the audio thread was given until now: one that runs may not have.
+    /// [control]
+    public func awaitCycle() { lock.withLock { _ in monitor.awaitCycle(behind: counters.position) } }
+
+    /// When that began, in ticks, as of the last `collect`; nil: not yet. [control]
+    public var awaitedCycle: UInt64? { lock.withLock { _ in monitor.awaitedStart } }
+
     /// The oldest notice of a processor, if there is one. [control]
     public func nextNotice() -> vg_notice? { notices.pop() }
 

@@ -12,6 +12,9 @@ final class CycleMonitor {
     /// When the newest cycle ended, in ticks.
     private(set) var newestEnd: UInt64 = 0
 
+    /// When the first cycle of `awaitCycle` began, in ticks; nil: not yet.
+    private(set) var awaitedStart: UInt64?
+
     private let ring: CycleRing
     private let clock: TickClock
     private var lines: [CycleLine] = []
@@ -20,6 +23,7 @@ final class CycleMonitor {
     /// The slowest cycle of the last 32 to 64.
     private var slow: (before: CycleReport?, now: CycleReport?) = (nil, nil)
     private var seen = 0
+    private var awaited: UInt64?
     private var secondsPerTick = 0.0
     /// When the times of nodes began to be counted for the window that is open, in ticks.
     private var windowStart: UInt64 = 0
@@ -57,6 +61,7 @@ final class CycleMonitor {
             waiting -= lines.count
             let record = lines.withUnsafeBytes { $0.load(as: CycleRecord.self) }
             newestEnd = record.started &+ record.busy
+            if let frame = awaited, record.position > frame { (awaited, awaitedStart) = (nil, record.started) }
             guard let view = view(Int(record.schedule), schedules) else { continue }
             if Double(record.started &- windowStart) * secondsPerTick > Self.window {
                 windowStart = record.started
@@ -67,6 +72,9 @@ final class CycleMonitor {
         }
         views = views.filter { number, _ in schedules.contains { $0.number == number } }
     }
+
+    /// From now on looks for the first cycle that begins behind a frame. [control]
+    func awaitCycle(behind frame: UInt64) { (awaited, awaitedStart) = (frame, nil) }
 
     /// Takes the late cycles, oldest first. [control]
     func takeLate() -> [CycleReport] {

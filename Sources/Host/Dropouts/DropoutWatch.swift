@@ -34,8 +34,8 @@ final class DropoutWatch: Sendable {
     private struct Sample {
         var ticks: UInt64
         var waited: Double
-        /// Seconds after which the next was to be taken.
-        var period: Double
+        /// Seconds after which the next is to be taken.
+        var period = 0.0
     }
 
     private struct State {
@@ -53,7 +53,6 @@ final class DropoutWatch: Sendable {
         var reported = 0
         /// The end, in ticks, of the last stop that was told.
         var toldStop: UInt64 = 0
-        var period = 0.0
     }
 
     /// Dropouts that are kept to be asked for.
@@ -68,8 +67,13 @@ final class DropoutWatch: Sendable {
 
     init(_ clock: TickClock) { self.clock = clock }
 
-    /// From now on `check` is called after so many seconds. [control]
-    func isLookedAt(every seconds: Double) { state.withLock { $0.period = seconds } }
+    /// The next `check` comes after so many seconds, if nothing holds it up. [control]
+    func isLookedAt(in seconds: Double) {
+        state.withLock { state in
+            guard let last = state.samples.indices.last else { return }
+            state.samples[last].period = seconds
+        }
+    }
 
     /// The driver reports a dropout; `delay` in seconds. [any]
     func report(delay: Double) {
@@ -99,9 +103,12 @@ final class DropoutWatch: Sendable {
     func check(
         _ engine: Engine, thread: Int32, hasServer: Bool, others: OtherPrograms, all: Bool = false
     ) -> [Verdict] {
-        let (stopped, looked) = stops.known
-        let seen = Seen(
-            late: engine.takeLateCycles(), recent: engine.recentCycles, stops: stopped, stopsKnownUntil: looked)
+        var seen = Seen(late: engine.takeLateCycles())
+        // Mostly there is nothing to judge.
+        if all || !seen.late.isEmpty || state.withLock({ $0.since != nil }) {
+            seen.recent = engine.recentCycles
+            (seen.stops, seen.stopsKnownUntil) = stops.known
+        }
         return check(seen, thread: thread, hasServer: hasServer, others: others, all: all)
     }
 
@@ -239,7 +246,7 @@ final class DropoutWatch: Sendable {
             state.samples = []
         }
         guard let waited = state.thread?.times?.waited else { return }
-        state.samples.append(Sample(ticks: now, waited: waited, period: state.period))
+        state.samples.append(Sample(ticks: now, waited: waited))
         // Some seconds of them.
         if state.samples.count > 2048 { state.samples.removeFirst(1024) }
     }

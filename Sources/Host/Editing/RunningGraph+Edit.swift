@@ -39,7 +39,7 @@ extension RunningGraph {
     /// Whether the audio thread is still on the way to what `change` asked for. [control]
     var isChanging: Bool {
         let isHeard = driver.status.state == .running
-        return state.withLock { $0.change != nil || ($0.awaited != nil && isHeard && !$0.stopped) }
+        return state.withLock { $0.change != nil || $0.isAwaited && isHeard && !$0.stopped }
     }
 
     /// When the first block of the last change began, by the counter of `vg_ticks`; nil: none did. [control]
@@ -72,6 +72,9 @@ extension RunningGraph {
         to next: NextGraph, patience: Double = 30, by author: String = Author.current
     ) throws(Fault) {
         let before = state.withLock { ($0.graph, $0.prepared) }
+        // What several threads share is divided by what it takes, which is known better each time.
+        let isShared = next.description.threads.limit > 1 || description.threads.limit > 1
+        let goesOn = !isShared && next.graph.isPlayed(as: before.0)
         let stays = Set(next.graph.nodes.map { ObjectIdentifier($0.instance) })
         let gone = before.0.nodes.filter { !stays.contains(ObjectIdentifier($0.instance)) }
         let wanted = try portsWanted(by: next.graph, and: gone)
@@ -85,7 +88,11 @@ extension RunningGraph {
             for node in next.graph.nodes where !known.contains(ObjectIdentifier(node.instance)) {
                 try activate(node.instance, within: patience)
             }
-            try begin(next.graph, next.description.threads)
+            if goesOn {
+                state.withLock { $0.firstBlock = nil }
+            } else {
+                try begin(next.graph, next.description.threads)
+            }
             state.withLock { state in
                 state.graph = next.graph
                 state.nodes = next.graph.nodes.map(\.instance)
@@ -100,7 +107,18 @@ extension RunningGraph {
         forgetTurned(gone.map(\.instance))
         for (name, reason) in next.degraded { reports.set(name, .failed(reason)) }
         ports.setHelpers(engine.threads - 1)
+        let turned = next.turned
         turn(next.values, by: author)
+        if goesOn, !turned.isEmpty { awaitBlock() }
+    }
+
+    /// From now on the graph changes until the audio thread has what was turned until now: a block that runs may not have.
+    private func awaitBlock() {
+        engine.awaitCycle()
+        // Its times may not be taken.
+        let patience = 4 * (engine.schedule?.maxBlock ?? 0)
+        state.withLock { $0.awaitedFrame = engine.counters.position &+ UInt64(patience) }
+        pumping.wake()
     }
 
     /// Lets a new node begin, on a thread that is lost if it never comes back.
@@ -172,6 +190,12 @@ extension RunningGraph {
         // Without cycles no fade ends, and nobody hears one.
         let isHeard = driver.status.state == .running
         state.withLock { state in
+            if let last = state.awaitedFrame {
+                let start = engine.awaitedCycle
+                if start != nil || time.position.load(ordering: .relaxed) > last {
+                    (state.awaitedFrame, state.firstBlock) = (nil, start)
+                }
+            }
             guard let awaited = state.awaited, let time = engine.adoption(of: awaited) else { return }
             state.awaited = nil
             state.firstBlock = time

@@ -15,8 +15,9 @@ extension RunningGraph {
             rounds.wrappingAdd(1, ordering: .relaxed)
             let format = driver.info
             let period = Self.pumpPeriod(
-                block: format.block, rate: format.rate, isAwaited: isChanging || bus.givesFrames)
-            losses.dropouts.isLookedAt(every: period)
+                block: format.block, rate: format.rate,
+                isChanging ? .changing : bus.givesFrames ? .read : .resting)
+            losses.dropouts.isLookedAt(in: period)
             return period
         }
     }

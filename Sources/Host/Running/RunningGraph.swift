@@ -54,10 +54,21 @@ public final class RunningGraph: @unchecked Sendable {
     /// How long a format change waits for nodes that are busy, in seconds.
     static let patience = 2.0
 
-    /// Seconds from one round of everything that is not audio to the next: a sixtieth, or half of it while somebody reads
-    /// what comes of it 60 times a second, or waits for it, but no less than a block, before which there is nothing new.
-    static func pumpPeriod(block: Int, rate: Double, isAwaited: Bool) -> Double {
-        isAwaited ? min(max(Double(block) / max(rate, 1), 1 / 120), 1 / 60) : 1 / 60
+    /// What rounds of the pump are for.
+    enum Pace: Double {
+        /// Nobody waits for anything: 60 a second.
+        case resting = 60
+        /// Somebody reads series, some of which come 60 times a second.
+        case read = 120
+        /// The graph changes, and somebody waits for that.
+        case changing = 480
+    }
+
+    /// Seconds from one round of everything that is not audio to the next: as `pace` says, but while nobody rests no less than
+    /// a block, before which there is nothing new.
+    static func pumpPeriod(block: Int, rate: Double, _ pace: Pace) -> Double {
+        let rest = 1 / Pace.resting.rawValue
+        return pace == .resting ? rest : min(max(Double(block) / max(rate, 1), 1 / pace.rawValue), rest)
     }
 
     struct State {
@@ -67,6 +78,8 @@ public final class RunningGraph: @unchecked Sendable {
         var change: GraphChange?
         /// The first schedule of the last change, by its number, until its first block.
         var awaited: Int?
+        /// Of a change that only turns parameters: the frame behind which nobody waits for a block that has them.
+        var awaitedFrame: UInt64?
         /// When that block began, by the counter; nil: there was none.
         var firstBlock: UInt64?
         var lastChange: ChangeTimes?
@@ -79,6 +92,9 @@ public final class RunningGraph: @unchecked Sendable {
         var waiters: [CheckedContinuation<Void, Never>] = []
         var stopped = false
         var prepared: (rate: Double, block: Int) = (0, 0)
+
+        /// Whether the audio thread has not yet what it was given.
+        var isAwaited: Bool { awaited != nil || awaitedFrame != nil }
     }
 
     /// Prepares the nodes, compiles, and starts the driver. A node that cannot be prepared is bypassed or silent, which its

@@ -34,6 +34,17 @@ extension JackDriverTests {
         server.stop()
     }
 
+    @Test("The audio thread has a name by which others find it") func threadName() async throws {
+        let server = try await Jackd.start()
+        let through = try PassThrough(server: server, channels: 1)
+        try await eventually("it is called vg-audio") {
+            let path = "/proc/self/task/\(through.driver.audioThread)/comm"
+            return (try? String(contentsOfFile: path, encoding: .utf8)) == "vg-audio\n"
+        }
+        through.stop()
+        server.stop()
+    }
+
     @Test("Two drivers work on one server at once, under names of their own")
     func twoDrivers() async throws {
         let server = try await Jackd.start()

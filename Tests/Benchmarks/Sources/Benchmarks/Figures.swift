@@ -15,6 +15,8 @@ struct Spread {
         }
         (median, low, high) = (at(0.5), at(0.1), at(0.9))
     }
+
+    init(median: Double, low: Double, high: Double) { (self.median, self.low, self.high) = (median, low, high) }
 }
 
 /// One line of the report.

@@ -96,6 +96,9 @@ struct Benchmarks: ParsableCommand {
     @Flag(help: "Print one JSON object a line.")
     var json = false
 
+    @Option(help: ArgumentHelp("Tell what is different from an earlier run, whose --json is here.", valueName: "file"))
+    var compare: String?
+
     @Option(help: ArgumentHelp("The command to measure.", valueName: "file"))
     var voicegraph = String(#filePath.split(separator: "/Tests/Benchmarks/")[0]) + "/.build/release/voicegraph"
 
@@ -128,12 +131,15 @@ struct Benchmarks: ParsableCommand {
             return try playAmps(amps, blocks: blocks, frames: frames, guarded: !unguarded)
         }
         let effort = Effort(isQuick: quick, command: voicegraph, server: server)
+        let comparison = try compare.map(Comparison.init)
+        var measured: [(Benchmark, Row)] = []
         var failed = false
         for benchmark in Benchmark.allCases where only.isEmpty || only.contains(benchmark) {
             do {
                 if !json { print("\(benchmark.rawValue): \(benchmark.summary)") }
                 let rows = try benchmark.run(effort)
                 progress("")
+                measured += rows.map { (benchmark, $0) }
                 if json {
                     rows.forEach { print(Report.json(benchmark.rawValue, $0)) }
                 } else {
@@ -145,6 +151,7 @@ struct Benchmarks: ParsableCommand {
                 complain("\(benchmark.rawValue): \(error)\n")
             }
         }
+        if let comparison { complain(comparison.table(measured)) }
         if failed { throw ExitCode(1) }
     }
 }

@@ -2,12 +2,17 @@
 
 /// What the figures look like: a table for people, or a JSON object a line.
 enum Report {
+    /// The cells of a line.
+    typealias Line = [String]
+
     static func table(_ rows: [Row]) -> String {
         let head = ["", "", "median", "10..90 %", "compared", "aim", ""]
-        let cells = [head] + rows.map(cells)
-        let widths = head.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
-        // Words to the left, figures to the right.
-        let right: Set = [2, 3]
+        return aligned([head] + rows.map(cells), right: [2, 3])
+    }
+
+    /// Lines with equally many cells below each other: words to the left, figures, in these columns, to the right.
+    static func aligned(_ cells: [Line], right: Set<Int>) -> String {
+        let widths = (cells.first ?? []).indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
         return cells.map { line in
             var text = ""
             for (column, cell) in line.enumerated() {
@@ -19,7 +24,7 @@ enum Report {
         }.joined()
     }
 
-    private static func cells(_ row: Row) -> [String] {
+    private static func cells(_ row: Row) -> Line {
         guard row.value.median.isFinite else { return [row.item, row.subject, row.unit, "", "", "", ""] }
         let range = row.value.low == row.value.high ? "" : "\(short(row.value.low))..\(short(row.value.high))"
         let ratio = row.ratio.map { "\(short($0.median)) x \(row.against) (\(short($0.low))..\(short($0.high)))" }
@@ -40,7 +45,10 @@ enum Report {
             "\"high\":\(number(row.value.high))",
         ]
         if let ratio = row.ratio {
-            fields += ["\"ratio\":\(number(ratio.median))", "\"against\":\(text(row.against))"]
+            fields += [
+                "\"ratio\":\(number(ratio.median))", "\"ratio_low\":\(number(ratio.low))",
+                "\"ratio_high\":\(number(ratio.high))", "\"against\":\(text(row.against))",
+            ]
         }
         if !row.aim.isEmpty { fields.append("\"aim\":\(text(row.aim))") }
         if let met = row.met { fields.append("\"met\":\(met)") }
