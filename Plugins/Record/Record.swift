@@ -16,7 +16,7 @@ final class Record: AudioNode {
             """,
         ports: Port.audio(VG_INPUT, channels: 1),
         settings: [
-            path, stream, channels, RecordOptions.overwrite, autostart, limit, RecordOptions.publish,
+            path, literal, stream, channels, RecordOptions.overwrite, autostart, limit, RecordOptions.publish,
             RecordOptions.publishFrames, RecordOptions.interruptionLimit, RecordOptions.fill, RecordOptions.preroll,
             RecordOptions.split, RecordOptions.splitSize, stamp, Encoding.Wishes.bits, Encoding.Wishes.isFloat,
             Encoding.Wishes.dither, Encoding.Wishes.quality, Encoding.Wishes.rate, Encoding.Wishes.channels,
@@ -47,6 +47,8 @@ final class Record: AudioNode {
 
     static let path = Key.text("path", "file to write; {date}, {time} and %Y... are filled in", names: .file)
         .required()
+    static let literal = Key.flag(
+        "literal", "the name of the file is as `path` says: nothing is filled in", default: false)
     static let stream = Key.integer(
         "descriptor",
         "an open file of this process, in a render: it gets a stream in WAV format, and `path` is what it is called",
@@ -95,7 +97,8 @@ final class Record: AudioNode {
             throw NodeError("a stream has no next file", hint: "take out split and split_size", key: Self.stream.name)
         }
         target = try RecordTarget(
-            stream == nil ? host.resolve(path) : path, wishes, channels: channels, stream: stream)
+            stream == nil ? host.resolve(path) : path, wishes, channels: channels, stream: stream,
+            isLiteral: settings[Self.literal])
         isStamped = try settings[Self.stamp]
         limit = try settings[Self.limit].unlessZero
         writer = FileWriter(channels: channels, options: options, host: host)
@@ -137,7 +140,7 @@ final class Record: AudioNode {
             let path = try arguments[Self.otherPath].map(host.resolve)
             var target = target
             if let path {
-                target = try RecordTarget(path, wishes, channels: channels)
+                target = try RecordTarget(path, wishes, channels: channels, isLiteral: target.isLiteral)
                 target.isStamped = self.target.isStamped
             }
             target.skip = try arguments[Self.skip] ?? 0

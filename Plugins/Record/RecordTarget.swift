@@ -6,6 +6,8 @@ import NodeKit
 struct RecordTarget {
     /// With what stands for date and time in it; of a stream, what it is called.
     let template: String
+    /// Whether nothing stands for date and time in it.
+    let isLiteral: Bool
     /// An open file that gets it as it comes; nil: it goes to a file of its own.
     let stream: Int32?
     let encoding: Encoding
@@ -20,7 +22,9 @@ struct RecordTarget {
     var hold = 0
 
     /// Checks suffix and folder, or the stream; writes nothing. `channels`: of the audio. [control]
-    init(_ path: String, _ wishes: Encoding.Wishes, channels: Int, stream: Int32? = nil) throws(NodeError) {
+    init(
+        _ path: String, _ wishes: Encoding.Wishes, channels: Int, stream: Int32? = nil, isLiteral: Bool
+    ) throws(NodeError) {
         let own = wishes.channels ?? channels
         if own != channels, own != 1, channels != 1 {
             throw NodeError(
@@ -32,6 +36,7 @@ struct RecordTarget {
         self.channels = wishes.channels
         self.stream = stream
         template = path
+        self.isLiteral = isLiteral
         if let stream {
             guard [O_WRONLY, O_RDWR].contains(fcntl(stream, F_GETFL) & O_ACCMODE) else {
                 throw NodeError("the file \(stream) is not open for writing", key: Record.stream.name)
@@ -44,14 +49,14 @@ struct RecordTarget {
                 "cannot write to the folder \(folder): \(String(cString: strerror(errno)))",
                 hint: "make it with mkdir -p, or choose another", key: Record.path.name)
         }
-        if path.hasSuffix("/") || stamped(path, at: 0) == nil {
+        if path.hasSuffix("/") || !isLiteral && stamped(path, at: 0) == nil {
             throw NodeError(
                 "\(path) is no name of a file", hint: "name one, such as takes/%Y-%m-%d.wav", key: Record.path.name)
         }
     }
 
     /// The path of a recording that begins now.
-    func path(now: time_t) -> String { stamped(template, at: now) ?? template }
+    func path(now: time_t) -> String { isLiteral ? template : stamped(template, at: now) ?? template }
 }
 
 /// The name of a file with the local time filled in: {date}, {time}, and what `strftime` knows behind a per cent sign. Only

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NodeKit
 
-/// Pixels that Cairo draws on, and writes as PNG; it is loaded when it is needed. A thread of its own uses each.
+/// Pixels that Cairo draws on; it is loaded when it is needed. A thread of its own uses each.
 final class CairoSurface {
     /// To draw on it.
     let context: OpaquePointer
@@ -30,22 +30,6 @@ final class CairoSurface {
     deinit {
         functions.freeContext(context)
         functions.freeSurface(surface)
-    }
-
-    /// Takes the pixels of an image of the same size.
-    func fill(_ image: PixelImage) {
-        functions.flush(surface)
-        guard let data = functions.data(surface) else { return }
-        let stride = Int(functions.stride(surface))
-        for y in 0..<min(height, image.height) {
-            let row = UnsafeMutableRawPointer(data + y * stride).assumingMemoryBound(to: UInt32.self)
-            for x in 0..<min(width, image.width) {
-                let bytes = (image.pixels[y * image.width + x] * 255 + 0.5).clamped(
-                    lowerBound: .zero, upperBound: SIMD4(repeating: 255))
-                row[x] = UInt32(bytes.w) << 24 | UInt32(bytes.x) << 16 | UInt32(bytes.y) << 8 | UInt32(bytes.z)
-            }
-        }
-        functions.changed(surface)
     }
 
     /// How many pixels a text takes in letters of that size.
@@ -78,45 +62,58 @@ final class CairoSurface {
         }
     }
 
-    /// As a PNG file.
+    /// As a PNG file; where no pixel can be seen through, it has no alpha.
     func png() throws(NodeError) -> [UInt8] {
-        let bytes = Bytes()
-        let status = functions.write(
-            surface,
-            { memory, data, count in
-                guard let memory, let data else { return 11 }
-                Unmanaged<Bytes>.fromOpaque(memory).takeUnretainedValue().all +=
-                    UnsafeBufferPointer(start: data, count: Int(count))
-                return 0
-            }, Unmanaged.passUnretained(bytes).toOpaque())
-        guard status == 0 else { throw NodeError("the picture cannot be written as PNG") }
-        return bytes.all
+        functions.flush(surface)
+        guard let data = functions.data(surface) else { throw NodeError("the picture cannot be read") }
+        let stride = Int(functions.stride(surface))
+        let count = width * height
+        var isOpaque = true
+        // Cairo has multiplied the colours by alpha.
+        let pixels = [UInt8](unsafeUninitializedCapacity: 4 * count) { bytes, used in
+            used = 4 * count
+            for y in 0..<height {
+                let row = UnsafeRawPointer(data + y * stride).assumingMemoryBound(to: UInt32.self)
+                for x in 0..<width {
+                    let (place, alpha) = (4 * (y * width + x), row[x] >> 24)
+                    var parts = (row[x] >> 16 & 255, row[x] >> 8 & 255, row[x] & 255)
+                    if alpha < 255 {
+                        isOpaque = false
+                        let half = alpha / 2
+                        parts =
+                            alpha == 0
+                            ? (0, 0, 0)
+                            : (
+                                min(255, (parts.0 * 255 + half) / alpha), min(255, (parts.1 * 255 + half) / alpha),
+                                min(255, (parts.2 * 255 + half) / alpha)
+                            )
+                    }
+                    (bytes[place], bytes[place + 1]) = (UInt8(parts.0), UInt8(parts.1))
+                    (bytes[place + 2], bytes[place + 3]) = (UInt8(parts.2), UInt8(alpha))
+                }
+            }
+        }
+        guard isOpaque else { return try PNGFile.bytes(.rgba(pixels), width: width, height: height) }
+        let colors = [UInt8](unsafeUninitializedCapacity: 3 * count) { bytes, used in
+            used = 3 * count
+            for index in 0..<count {
+                (bytes[3 * index], bytes[3 * index + 1]) = (pixels[4 * index], pixels[4 * index + 1])
+                bytes[3 * index + 2] = pixels[4 * index + 2]
+            }
+        }
+        return try PNGFile.bytes(.rgb(colors), width: width, height: height)
     }
 }
-
-extension PixelImage {
-    /// As a PNG file. Throws where Cairo is missing, or the image is empty or too large for it.
-    public func png() throws(NodeError) -> [UInt8] {
-        let surface = try CairoSurface(width: width, height: height)
-        surface.fill(self)
-        return try surface.png()
-    }
-}
-
-private final class Bytes { var all: [UInt8] = [] }
 
 /// What is used of Cairo.
 private struct CairoFunctions: @unchecked Sendable {
     // Sendable: functions of a library that stays loaded.
-    typealias Sink = @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<UInt8>?, UInt32) -> Int32
-
     /// The first: 0 for 32 bits a pixel, alpha above red, green and blue, which are multiplied by it.
     let create: @convention(c) (Int32, Int32, Int32) -> OpaquePointer?
     let status, stride: @convention(c) (OpaquePointer) -> Int32
     let context: @convention(c) (OpaquePointer) -> OpaquePointer?
-    let freeSurface, freeContext, flush, changed: @convention(c) (OpaquePointer) -> Void
+    let freeSurface, freeContext, flush: @convention(c) (OpaquePointer) -> Void
     let data: @convention(c) (OpaquePointer) -> UnsafeMutablePointer<UInt8>?
-    let write: @convention(c) (OpaquePointer, Sink, UnsafeMutableRawPointer?) -> Int32
 
     /// A family, upright (0), of normal weight (0).
     let font: @convention(c) (OpaquePointer, UnsafePointer<CChar>, Int32, Int32) -> Void
@@ -138,9 +135,7 @@ private struct CairoFunctions: @unchecked Sendable {
         freeSurface = try library.function("cairo_surface_destroy")
         freeContext = try library.function("cairo_destroy")
         flush = try library.function("cairo_surface_flush")
-        changed = try library.function("cairo_surface_mark_dirty")
         data = try library.function("cairo_image_surface_get_data")
-        write = try library.function("cairo_surface_write_to_png_stream")
         font = try library.function("cairo_select_font_face")
         size = try library.function("cairo_set_font_size")
         extents = try library.function("cairo_text_extents")

@@ -94,7 +94,8 @@ let folders: [Folder] = [
             "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOWebSocket",
         ]),
     Folder(
-        "Picture", "what is drawn: visualizers, graphs, charts of sounds; PNG by Cairo and librsvg, loaded when needed",
+        "Picture",
+        "what is drawn: visualizers, graphs, charts of sounds; PNG by Cairo, librsvg and libpng, loaded when needed",
         imports: ["Graph", "GraphFile", "NodeKit"]),
     Folder(
         "Terminal", "the screen of a run on a terminal",

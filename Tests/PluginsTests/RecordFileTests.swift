@@ -65,6 +65,14 @@ import TestSupport
         #expect(try SoundFile(scratch.file("a%\(year)-2.wav")).samples[0].count == 2000)
     }
 
+    @Test("A name that is taken as it is has nothing filled in") func literalName() throws {
+        let node = try recorder(["literal": .bool(true)], name: "100%Y {date}.wav")
+        _ = node.render(1000, inputs: [noise(1000)])
+        node.instance.finish()
+        #expect(files == ["100%Y {date}.wav"])
+        #expect(node.capture.events("record.finished").first?.string("path") == scratch.file("100%Y {date}.wav"))
+    }
+
     @Test("What is rendered is the same however fast it comes", arguments: ["wav", "flac", "ogg", "opus"])
     func pace(suffix: String) throws {
         let signal = noise(96_000)

@@ -21,6 +21,7 @@ extension Render {
         if descriptor == nil { try checkFolder(of: file) }
         var entries: [String: SettingValue] = settings
         entries["path"] = .string(file)
+        entries["literal"] = .bool(true)
         entries["descriptor"] = descriptor.map { .integer(Int64($0)) }
         entries["channels"] = .integer(Int64(channels))
         entries["overwrite"] = .bool(true)

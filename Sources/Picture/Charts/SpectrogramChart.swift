@@ -72,23 +72,31 @@ final class SpectrogramChart: ChartContent {
         }
     }
 
-    /// The picture alone, of so many seconds.
-    func image(_ seconds: Double) -> PixelImage {
-        var image = PixelImage(width: count, height: rows)
-        let table = (0..<256).map { Self.colors.color(at: Float($0) / 255).premultiplied }
-        for index in image.pixels.indices { image.pixels[index] = table[0] }
+    /// How loud each pixel of so many seconds is, row after row: 0 is -90 dBFS or less, 255 is 0 dBFS.
+    func levels(_ seconds: Double) -> [UInt8] {
+        var levels = [UInt8](repeating: 0, count: count * rows)
         for (x, column) in columns.spread(over: count, of: seconds * 60 * Double(Self.parts)).enumerated() {
             for row in 0..<rows {
                 let level = 10 * log10f(max(column.powers[row] / column.count, 1e-14))
                 let place = min(max((level - Self.floor) / -Self.floor, 0), 1)
-                image.pixels[(rows - 1 - row) * count + x] = table[Int(place * 255)]
+                levels[(rows - 1 - row) * count + x] = UInt8(place * 255)
             }
         }
-        return image
+        return levels
+    }
+
+    /// The colour of a level, 0 to 255.
+    static func color(of level: UInt8) -> Color { colors.color(at: Float(level) / 255) }
+
+    /// The picture alone, as a PNG file.
+    private func png(_ seconds: Double) throws(NodeError) -> [UInt8] {
+        var colors = PixelImage(width: 256, height: 1)
+        colors.pixels = (0...255).map { Self.color(of: $0).premultiplied }
+        return try PNGFile.bytes(.indices(levels(seconds), of: colors.rgb(over: .black)), width: count, height: rows)
     }
 
     func draw(_ out: inout SVG, _ plot: SoundChart.Plot, _ seconds: Double) throws(NodeError) {
-        let picture = try image(seconds).png()
+        let picture = try png(seconds)
         out.add(
             "<image x=\"\(px(plot.x))\" y=\"\(px(plot.y))\" width=\"\(px(plot.width))\" height=\"\(px(plot.height))\" "
                 + "preserveAspectRatio=\"none\" href=\"data:image/png;base64,\(String(decoding: base64(picture), as: UTF8.self))\"/>"

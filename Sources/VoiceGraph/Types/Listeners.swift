@@ -68,6 +68,7 @@ public struct Record: GraphNode {
     /// Describes a node, called as its type is where no name is given.
     ///
     /// - `path`: file to write; {date}, {time} and %Y... are filled in
+    /// - `literal`: the name of the file is as `path` says: nothing is filled in; false without it
     /// - `descriptor`: an open file of this process, in a render: it gets a stream in WAV format, and `path` is what
     ///   it is called; 0 to 1048576
     /// - `channels`: audio channels; 1 to 64, 1 without it
@@ -92,19 +93,19 @@ public struct Record: GraphNode {
     /// - `rate`: of the file; unset: that of the audio; in Hz, 4000 to 384000
     /// - `fileChannels`: of the file: 1, the mean of all, or as many as come; 1 to 64
     public init(
-        _ called: String? = nil, path: String, descriptor: Int? = nil, channels: Int? = nil, overwrite: Bool? = nil,
-        autostart: Bool? = nil, limit: Double? = nil, publish: Bool? = nil, publishFrames: Int? = nil,
-        interruptionLimit: Double? = nil, fill: Bool? = nil, preroll: Double? = nil, split: Double? = nil,
-        splitSize: Double? = nil, stamp: Bool? = nil, bits: Int? = nil, float: Bool? = nil, dither: Dither? = nil,
-        quality: Double? = nil, rate: Double? = nil, fileChannels: Int? = nil, inFile: String = #fileID,
-        atLine: UInt = #line, atColumn: UInt = #column
+        _ called: String? = nil, path: String, literal: Bool? = nil, descriptor: Int? = nil, channels: Int? = nil,
+        overwrite: Bool? = nil, autostart: Bool? = nil, limit: Double? = nil, publish: Bool? = nil,
+        publishFrames: Int? = nil, interruptionLimit: Double? = nil, fill: Bool? = nil, preroll: Double? = nil,
+        split: Double? = nil, splitSize: Double? = nil, stamp: Bool? = nil, bits: Int? = nil, float: Bool? = nil,
+        dither: Dither? = nil, quality: Double? = nil, rate: Double? = nil, fileChannels: Int? = nil,
+        inFile: String = #fileID, atLine: UInt = #line, atColumn: UInt = #column
     ) {
         node = PlacedNode(
             called, type: "record",
             [
-                ("path", said(path)), ("descriptor", said(descriptor)), ("channels", said(channels)),
-                ("overwrite", said(overwrite)), ("autostart", said(autostart)), ("limit", said(limit)),
-                ("publish", said(publish)), ("publish_frames", said(publishFrames)),
+                ("path", said(path)), ("literal", said(literal)), ("descriptor", said(descriptor)),
+                ("channels", said(channels)), ("overwrite", said(overwrite)), ("autostart", said(autostart)),
+                ("limit", said(limit)), ("publish", said(publish)), ("publish_frames", said(publishFrames)),
                 ("interruption_limit", said(interruptionLimit)), ("fill", said(fill)), ("preroll", said(preroll)),
                 ("split", said(split)), ("split_size", said(splitSize)), ("stamp", said(stamp)), ("bits", said(bits)),
                 ("float", said(float)), ("dither", said(dither)), ("quality", said(quality)), ("rate", said(rate)),

@@ -3,6 +3,7 @@ import ArgumentParser
 import Config
 import Glibc
 import Host
+import NodeKit
 import System
 
 /// What is drawn: a sound file, or a graph, which is rendered first.
@@ -31,64 +32,88 @@ struct SoundOptions: ParsableArguments {
     @OptionGroup
     var plugins: PluginOptions
 
-    var isGraph: Bool { [".conf", ".toml"].contains(where: file.lowercased().hasSuffix) }
-    /// The last part of the path.
-    var name: String { file.split(separator: "/").last.map(String.init) ?? file }
-
     func validate() throws {
         if let duration, !(duration > 0 && duration < 1e7) { throw ValidationError("--duration must be above 0") }
         _ = try inputFiles(inputs)
-        if !isGraph, duration != nil || !inputs.isEmpty || !overrides.isEmpty {
+    }
+
+    /// Refuses what is for a graph only, where none of these files is one.
+    func check(_ files: [String]) throws {
+        if !files.contains(where: isGraphFile), duration != nil || !inputs.isEmpty || !overrides.isEmpty {
             throw ValidationError(
                 "--duration, --input and --set are for a graph; \(file) must end in .conf or .toml for that")
         }
     }
 
-    /// Gives the path of the sound, which is there until `use` returns. Ends the command where there is none.
-    func withSound(_ ended: EndFlag, _ use: (String) throws -> Void) throws {
-        guard access(file, R_OK) == 0 else { throw fail("\(file): \(String(cString: strerror(errno)))") }
-        guard isGraph else { return try use(file) }
+    /// The file of the command line.
+    func sound() throws -> DrawnSound { try sounds([file])[0] }
+
+    /// The same of several files. From here on graphs can be rendered.
+    func sounds(_ files: [String]) throws -> [DrawnSound] {
+        if files.contains(where: isGraphFile) {
+            useIsolation()
+            trust.apply()
+        }
+        let inputs = try inputFiles(inputs)
+        let registry = NodeRegistry(search: try plugins.search())
+        return files.map { file in
+            DrawnSound(file: file, duration: duration, inputs: inputs, overrides: overrides, registry: registry)
+        }
+    }
+}
+
+/// Whether a file is a graph, not a sound.
+func isGraphFile(_ path: String) -> Bool { [".conf", ".toml"].contains(where: path.lowercased().hasSuffix) }
+
+/// A sound that is drawn: a file, or what a graph plays.
+struct DrawnSound: Sendable {
+    let file: String
+    let duration: Double?
+    let inputs: [String: String]
+    let overrides: [String]
+    let registry: NodeRegistry
+
+    /// The last part of the path.
+    var name: String { file.split(separator: "/").last.map(String.init) ?? file }
+
+    /// Gives the path of the sound, which is there until `use` returns. Throws where there is none, or not all of it.
+    func withSound(_ ended: EndFlag, _ report: FileReport, _ use: (String) throws(Fault) -> Void) throws(Fault) {
+        guard access(file, R_OK) == 0 else { throw Fault("\(file): \(String(cString: strerror(errno)))") }
+        guard isGraphFile(file) else { return try use(file) }
         let parent = processEnvironment()["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? P_tmpdir
         var name = Array("\(parent)/voicegraph-XXXXXX".utf8CString)
-        guard mkdtemp(&name) != nil else { throw fail("\(parent): \(String(cString: strerror(errno)))") }
+        guard mkdtemp(&name) != nil else { throw Fault("\(parent): \(String(cString: strerror(errno)))") }
         let folder = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         let sound = folder + "/sound.wav"
         defer {
             unlink(sound)
             rmdir(folder)
         }
-        let isWhole = try render(to: sound, ended)
+        let isWhole = try render(to: sound, ended, report)
         try use(sound)
-        if !isWhole { throw fail("audio was lost, as said above") }
+        if !isWhole { throw Fault("audio was lost, as said above") }
     }
 
     /// Whether no audio was lost on the way.
-    private func render(to path: String, _ ended: EndFlag) throws -> Bool {
-        useIsolation()
-        trust.apply()
+    private func render(to path: String, _ ended: EndFlag, _ report: FileReport) throws(Fault) -> Bool {
         let rate = Measurement.rate
         let end = duration.map { Render.End.frames(Int((rate * $0).rounded())) } ?? .idle
-        let render = Render(path: path, rate: rate, end: end, inputs: try inputFiles(inputs))
-        let graph = GraphSource(file: file, overrides: overrides, plugins: plugins)
-        let prepared = try loadGraph(graph) { graph throws(Fault) in try render.change(&graph) }
-        let losses = RenderLosses(prepared)
-        let bar = ProgressBar(rate: rate)
-        let isCut: Bool
-        do throws(Fault) {
-            let outcome = try render.run(prepared) { progress in
-                bar.show(progress)
-                return !ended.isSet
-            }
-            bar.clear()
-            losses.read(until: outcome.frames) { writeOut($0, to: STDERR_FILENO) }
-            writeOut(losses.silences(until: Double(outcome.frames) / rate), to: STDERR_FILENO)
-            isCut = outcome.cutAt != nil
-            if isCut { writeOut(cutText(outcome), to: STDERR_FILENO) }
-        } catch {
-            bar.clear()
-            throw fail("\(error)")
+        let render = Render(path: path, rate: rate, end: end, inputs: inputs)
+        let (prepared, diagnostics) = try PreparedGraph.load(path: file, overrides: overrides, registry: registry) {
+            graph throws(Fault) in try render.change(&graph)
         }
-        if ended.isSet { throw fail("interrupted") }
+        if !diagnostics.isEmpty { report.tell(diagnosticFormat(for: STDERR_FILENO).text(diagnostics)) }
+        guard let prepared else { throw Fault("\(file) cannot be played, as said above") }
+        let losses = RenderLosses(prepared)
+        let outcome = try render.run(prepared) { progress in
+            report.show(progress.frames, of: progress.total)
+            return !ended.isSet
+        }
+        losses.read(until: outcome.frames) { report.tell($0) }
+        report.tell(losses.silences(until: Double(outcome.frames) / rate))
+        let isCut = outcome.cutAt != nil
+        if isCut { report.tell(cutText(outcome)) }
+        if ended.isSet { throw Fault("interrupted") }
         return !isCut && losses.isEmpty
     }
 }

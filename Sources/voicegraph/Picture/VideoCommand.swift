@@ -61,6 +61,7 @@ struct VideoCommand: ParsableCommand {
     var captions: String?
 
     func validate() throws {
+        try sound.check([sound.file])
         guard VideoEncoder.Kind(path: output) != nil else {
             throw ValidationError("\(output) must end in .mp4, .webm or .gif")
         }
@@ -79,48 +80,48 @@ struct VideoCommand: ParsableCommand {
         {
             throw fail("the film would be written over \(output), which is to be read; name another file")
         }
-        let ended = EndFlag()
-        try sound.withSound(ended) { try make($0, ended) }
-    }
-
-    private func make(_ path: String, _ ended: EndFlag) throws {
         if numbers, style.hasNumbers || style == .meter {
             do throws(NodeError) { _ = try LineOfText("0", size: 10) } catch {
                 throw fail("numbers cannot be written: \(error); --no-numbers makes a film without them")
             }
         }
-        let registry = NodeRegistry(search: try sound.plugins.search())
-        let bar = ProgressBar(rate: Measurement.rate)
+        let ended = EndFlag()
+        let report = FileReport(rate: Measurement.rate)
+        defer { report.clear() }
+        let sound = try sound.sound()
         do throws(Fault) {
-            let look = FilmLook(
-                style: style, preset: preset, wave: WaveForm(follows: follow), isLight: light, hasNumbers: numbers,
-                hasCaptions: captions != nil, size: size)
-            let encoder = try VideoEncoder(
-                VideoEncoder.Film(sound: path, output: output, look: look, framesPerSecond: fps, captions: captions))
-            let frames = FilmFrames(
-                look, kind: VideoEncoder.Kind(path: output) ?? .mp4, framesPerSecond: fps, to: encoder.write)
-            let seconds: Double
-            do throws(Fault) {
-                seconds = try Measurement(path: path, series: style.series).run(registry: registry) {
-                    bar.show(Int($0 * Measurement.rate))
-                    return !ended.isSet && !frames.isRefused
-                } take: { frame in
-                    frames.take(frame)
-                }.seconds
-            } catch {
-                encoder.discard()
-                throw error.message.hasPrefix(path) ? error : Fault("\(sound.file): \(error)")
-            }
-            frames.finish(at: ended.isSet ? frames.seconds : seconds)
-            try encoder.finish(cutAt: ended.isSet ? frames.seconds : nil)
-            bar.clear()
-            let summary = "\(output): \(bar.summary(Int(frames.seconds * Measurement.rate)))"
-            if ended.isSet { throw Fault("interrupted; what is there plays: \(summary)") }
-            writeOut(summary + "\n", to: STDERR_FILENO)
+            try sound.withSound(ended, report) { path throws(Fault) in try make(sound, path, ended, report) }
         } catch {
-            bar.clear()
-            throw fail("\(error)")
+            report.fail(error)
+            throw ExitCode(1)
         }
+    }
+
+    private func make(_ sound: DrawnSound, _ path: String, _ ended: EndFlag, _ report: FileReport) throws(Fault) {
+        let look = FilmLook(
+            style: style, preset: preset, wave: WaveForm(follows: follow), isLight: light, hasNumbers: numbers,
+            hasCaptions: captions != nil, size: size)
+        let encoder = try VideoEncoder(
+            VideoEncoder.Film(sound: path, output: output, look: look, framesPerSecond: fps, captions: captions))
+        let frames = FilmFrames(
+            look, kind: VideoEncoder.Kind(path: output) ?? .mp4, framesPerSecond: fps, to: encoder.write)
+        let seconds: Double
+        do throws(Fault) {
+            seconds = try Measurement(path: path, series: style.series).run(registry: sound.registry) {
+                report.show(Int($0 * Measurement.rate))
+                return !ended.isSet && !frames.isRefused
+            } take: { frame in
+                frames.take(frame)
+            }.seconds
+        } catch {
+            encoder.discard()
+            throw error.message.hasPrefix(path) ? error : Fault("\(sound.file): \(error)")
+        }
+        frames.finish(at: ended.isSet ? frames.seconds : seconds)
+        try encoder.finish(cutAt: ended.isSet ? frames.seconds : nil)
+        let summary = "\(output): \(report.summary(Int(frames.seconds * Measurement.rate)))"
+        if ended.isSet { throw Fault("interrupted; what is there plays: \(summary)") }
+        report.tell(summary + "\n")
     }
 }
 

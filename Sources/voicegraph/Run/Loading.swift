@@ -6,7 +6,7 @@ import Host
 import System
 
 /// A graph file, what is changed in it, and where its plugins are.
-struct GraphSource {
+struct GraphSource: Sendable {
     var file: String
     var overrides: [String]
     var plugins: PluginOptions
@@ -22,10 +22,15 @@ struct GraphSource {
 
 /// Reads a graph or ends the command with everything that is wrong with it on standard error.
 func loadGraph(
-    _ options: GraphSource,
-    change: (inout GraphDescription) throws(Fault) -> Void
+    _ options: GraphSource, change: (inout GraphDescription) throws(Fault) -> Void
 ) throws -> PreparedGraph {
-    let registry = NodeRegistry(search: try options.plugins.search())
+    try loadGraph(options, NodeRegistry(search: try options.plugins.search()), change: change).graph
+}
+
+/// The same with the node types of a registry; also what it has warned of.
+func loadGraph(
+    _ options: GraphSource, _ registry: NodeRegistry, change: (inout GraphDescription) throws(Fault) -> Void
+) throws -> (graph: PreparedGraph, diagnostics: [Diagnostic]) {
     let prepared: PreparedGraph?
     let diagnostics: [Diagnostic]
     do throws(Fault) {
@@ -36,5 +41,5 @@ func loadGraph(
     }
     report(diagnostics)
     guard let prepared else { throw ExitCode(1) }
-    return prepared
+    return (prepared, diagnostics)
 }

@@ -73,7 +73,7 @@ enum Benchmark: String, CaseIterable, ExpressibleByArgument {
         case .record: try recordBenchmark(effort)
         case .archive: try archiveBenchmark(effort)
         case .memory: try memoryBenchmark(effort)
-        case .offline: try offlineBenchmark(effort)
+        case .offline: try offlineBenchmark(effort) + filesBenchmark(effort)
         case .check: try checkBenchmark(effort)
         }
     }

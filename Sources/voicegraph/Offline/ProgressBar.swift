@@ -33,10 +33,12 @@ final class ProgressBar {
     func clear() { if visible, shownAt > 0 { writeOut("\r\u{1b}[K", to: STDERR_FILENO) } }
 
     /// Seconds of audio, and how many times faster than real time they came.
-    func summary(_ frames: Int) -> String {
-        let seconds = Double(frames) / rate
-        let speed = seconds / max(1e-6, monotonicSeconds() - started)
-        return
-            "\(Double(Int(seconds * 100)) / 100) s at \(speed < 10 ? Double(Int(speed * 10)) / 10 : speed.rounded(.down))x real time"
-    }
+    func summary(_ frames: Int) -> String { speedText(Double(frames) / rate, in: monotonicSeconds() - started) }
+}
+
+/// Seconds of audio, and how many times faster than real time they came in so many seconds.
+func speedText(_ seconds: Double, in time: Double) -> String {
+    let speed = seconds / max(1e-6, time)
+    return
+        "\(Double(Int(seconds * 100)) / 100) s at \(speed < 10 ? Double(Int(speed * 10)) / 10 : speed.rounded(.down))x real time"
 }

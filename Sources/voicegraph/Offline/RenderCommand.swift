@@ -17,6 +17,10 @@ struct RenderCommand: ParsableCommand {
             .ogg, .opus; with - a WAV goes to standard output, for a program that reads a pipe: the first 64 MiB at once, \
             the rest as it comes.
 
+            With SOUNDS behind the graph each of them is played by its input, in a render of its own; as many go on at a \
+            time as there are processors. OUT is then a folder, which gets a .wav for each, or has {name} in it, which \
+            stands for what a sound is called. What fails is told, the others are rendered, and the command ends with 1.
+
             The graph's own `record` nodes write as they do live, which is told; with --no-record they write nothing.
 
             --bits makes integers of the samples. They are rounded with dither, the same in every run; what is beyond \
@@ -28,11 +32,14 @@ struct RenderCommand: ParsableCommand {
             Examples:
               voicegraph render voice.conf -o voice.wav
               voicegraph render voice.conf -o voice.flac --bits 16 --duration 10
-              voicegraph render voice.conf -o - | aplay
+              voicegraph render chain.conf one.wav two.wav -o louder/{name}.flac
             """)
 
     @OptionGroup
     var graph: GraphOptions
+
+    @Argument(help: "Sound files that the graph's input plays, one render for each.", completion: .file())
+    var sounds: [String] = []
 
     @OptionGroup
     var plugins: TrustOptions
@@ -40,9 +47,16 @@ struct RenderCommand: ParsableCommand {
     @Option(
         name: [.customShort("o"), .customLong("out")],
         help: ArgumentHelp(
-            "The sound file to write, \(SoundSuffix.listed); - is standard output.", valueName: "out.wav"),
-        completion: SoundSuffix.completion)
+            "The sound file to write, \(SoundSuffix.listed); - is standard output. Of several sounds a folder, or a name with {name} in it.",
+            valueName: "out.wav"), completion: SoundSuffix.completion)
     var out: String
+
+    @Option(
+        name: [.customShort("j", allowingJoined: true), .long],
+        help: ArgumentHelp(
+            "How many of several sounds are rendered at a time; otherwise as many as there are processors.",
+            valueName: "count"))
+    var jobs: Int?
 
     @Option(
         help: ArgumentHelp(
@@ -84,7 +98,9 @@ struct RenderCommand: ParsableCommand {
 
     @Option(
         name: .customLong("input"),
-        help: ArgumentHelp("Feed an input node from a sound file; may be given several times.", valueName: "node=file"))
+        help: ArgumentHelp(
+            "Feed an input node from a sound file; may be given several times. Of several inputs NODE alone plays the sounds.",
+            valueName: "node=file"))
     var inputs: [String] = []
 
     @Option(
@@ -105,13 +121,28 @@ struct RenderCommand: ParsableCommand {
         guard (1000...768_000).contains(rate) else { throw ValidationError("--rate must be from 1000 to 768000") }
         if let tempo, !(tempo >= 1 && tempo <= 1000) { throw ValidationError("--tempo must be from 1 to 1000") }
         if let channels, !(1...64).contains(channels) { throw ValidationError("--channels must be from 1 to 64") }
-        _ = try inputFiles(inputs)
+        if let jobs, !(1...1024).contains(jobs) { throw ValidationError("--jobs must be from 1 to 1024") }
+        if let other = sounds.first(where: isGraphFile) {
+            throw ValidationError("\(other) is a graph, and there is one already: name sounds behind it")
+        }
+        guard players.count < 2 else {
+            throw ValidationError("--input \(players[1]): '\(players[0])' plays the sounds")
+        }
+        _ = try inputFiles(fed)
+        if isStream, !sounds.isEmpty {
+            throw ValidationError("name a file or a folder: sounds that are named are not for standard output")
+        }
         if isStream, ![O_WRONLY, O_RDWR].contains(fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) {
             throw ValidationError("standard output is closed: name a file, or let a program read it")
         }
         if isStream, isatty(STDOUT_FILENO) == 1 {
             throw ValidationError(
                 "a sound is nothing for a terminal: name a file, or let a program read it, as | aplay")
+        }
+        let out = sounds.isEmpty ? self.out : target.text
+        guard isStream || SoundSuffix.isKnown(out) || sounds.isEmpty else {
+            throw ValidationError(
+                "\(out) must be a folder, which is made where it ends in /, or end in \(SoundSuffix.listed)")
         }
         guard isStream || SoundSuffix.isKnown(out) else {
             throw ValidationError("\(out) must end in \(SoundSuffix.listed), or be -, which is standard output")
@@ -121,12 +152,17 @@ struct RenderCommand: ParsableCommand {
 
     /// Whether it goes to standard output.
     private var isStream: Bool { out == "-" }
+    /// What is written for each sound.
+    private var target: OutputNames { OutputNames(out, suffix: ".wav") }
+    /// Names of nodes among `--input`, and what is fed from files.
+    private var players: [String] { sounds.isEmpty ? [] : inputs.filter { !$0.contains("=") } }
+    private var fed: [String] { sounds.isEmpty ? inputs : inputs.filter { $0.contains("=") } }
 
     func run() throws {
         let name = isStream ? "standard output" : out
         var render = Render(
             path: name, rate: Double(rate), block: block,
-            end: duration.map { .frames(Int((Double(rate) * $0).rounded())) } ?? .idle, inputs: try inputFiles(inputs),
+            end: duration.map { .frames(Int((Double(rate) * $0).rounded())) } ?? .idle, inputs: try inputFiles(fed),
             output: output, channels: channels, tempo: tempo ?? 0, tail: tail)
         render.records = !noRecord
         render.descriptor = isStream ? STDOUT_FILENO : nil
@@ -136,35 +172,29 @@ struct RenderCommand: ParsableCommand {
         let ended = EndFlag()
         let waiting = isStream ? Task.detached { await leave(when: ended) } : nil
         defer { waiting?.cancel() }
-        let prepared = try loadGraph(GraphSource(graph)) { [render] graph throws(Fault) in
-            try render.change(&graph)
-        }
-        let losses = RenderLosses(prepared)
-        let bar = ProgressBar(rate: Double(rate))
-        do throws(Fault) {
-            let outcome = try render.run(prepared) { progress in
-                bar.show(progress)
-                losses.read(until: progress.frames) { line in
-                    bar.clear()
-                    writeOut(line, to: STDERR_FILENO)
-                }
-                return !ended.isSet
-            }
-            bar.clear()
-            losses.read(until: outcome.frames) { writeOut($0, to: STDERR_FILENO) }
-            writeOut(losses.silences(until: Double(outcome.frames) / Double(rate)), to: STDERR_FILENO)
-            if outcome.cutAt != nil { writeOut(cutText(outcome), to: STDERR_FILENO) }
-            let summary =
-                "\(name): \(outcome.frames) frames, \(bar.summary(outcome.frames))\(outcome.text)\(losses.summary)"
-            if ended.isSet { throw Fault("interrupted; \(summary)") }
-            writeOut(summary + "\n", to: STDERR_FILENO)
-            if !keepGoing, outcome.cutAt != nil || !losses.isEmpty {
-                throw Fault("audio was lost, as said above", hint: "--keep-going takes the file as it is")
-            }
-        } catch {
-            bar.clear()
+        let job = RenderJob(render: render, keepsGoing: keepGoing)
+        let source = GraphSource(graph)
+        guard sounds.isEmpty else { return try run(job, source, ended) }
+        let prepared = try loadGraph(source) { graph throws(Fault) in try job.render.change(&graph) }
+        let report = FileReport(rate: Double(rate))
+        defer { report.clear() }
+        do throws(Fault) { try job.run(prepared, ended, report) } catch {
+            report.clear()
             throw fail("\(error)")
         }
+    }
+
+    /// Of each sound.
+    private func run(_ job: RenderJob, _ source: GraphSource, _ ended: EndFlag) throws {
+        let paths: [String]
+        do throws(Fault) {
+            paths = try target.paths(for: sounds)
+            try target.makeFolder()
+        } catch { throw fail(error) }
+        let renders = FileRenders(job: job, source: source, files: sounds, paths: paths, player: players.first)
+        let isWhole = try renders.run(atOnce: jobs, ended)
+        if ended.isSet { throw fail("interrupted") }
+        if !isWhole { throw ExitCode(1) }
     }
 }
 
@@ -178,12 +208,6 @@ private func leave(when ended: EndFlag) async {
     _exit(1)
 }
 
-/// That sound which did not end was cut.
-func cutText(_ outcome: Render.Outcome) -> String {
-    "voicegraph: the sound did not end within \(Int(Render.longestTail)) s of its sources and was cut at "
-        + "\(fixed(outcome.cutAt ?? 0, 1)) dBFS; give --duration to say how much is wanted\n"
-}
-
 /// What `--input NODE=FILE` says, given several times.
 func inputFiles(_ inputs: [String]) throws -> [String: String] {
     var files: [String: String] = [:]
@@ -195,17 +219,4 @@ func inputFiles(_ inputs: [String]) throws -> [String: String] {
         }
     }
     return files
-}
-
-extension Render.Outcome {
-    /// What the last line of a render says of the file's level.
-    fileprivate var text: String {
-        var parts: [String] = []
-        if let peak { parts.append("peak \(fixed(peak, 1)) dBFS") } else { parts.append("silence") }
-        if let truePeak { parts.append("true peak \(fixed(truePeak, 1)) dBTP") }
-        if let loudness { parts.append("\(fixed(loudness, 1)) LUFS") }
-        if clipped > 0 { parts.append("\(clipped) samples clipped") }
-        if latency > 0 { parts.append("latency of \(latency) frames taken off") }
-        return ", " + parts.joined(separator: ", ")
-    }
 }
