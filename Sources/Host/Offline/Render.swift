@@ -76,7 +76,7 @@ public struct Render: Sendable {
     /// Seconds after which sound that does not end is cut.
     public static let longestTail = 300.0
     /// Blocks that are shorter than this, in frames, are played several at a time between two turns of the control side.
-    static let together = 256
+    static let together = 1024
 
     /// Describes a render.
     public init(
