@@ -51,9 +51,9 @@ final class VAD: AudioNode {
         let rules = SpeechRules(
             threshold: Float(try settings[Self.threshold]), shortest: try settings[Self.shortest],
             pause: try settings[Self.pause], muteRelease: try settings[Self.muteRelease])
-        let listener = VADListener(
-            host: host, detector: try makeDetector(settings[DetectorChoice.key], host: host), rules: rules,
-            outputs: outputs)
+        var detector = try makeDetector(settings[DetectorChoice.key], host: host)
+        if detector is SileroDetector { detector = RestingDetector(detector) }
+        let listener = VADListener(host: host, detector: detector, rules: rules, outputs: outputs)
         self.listener = listener
         thread = ListenThread(listener)
     }

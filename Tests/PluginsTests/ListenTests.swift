@@ -98,6 +98,41 @@ import TestSupport
         #expect(node.capture.events("vad.started").isEmpty)
     }
 
+    @Test(
+        "While a room sounds as it did before, the model rests, and it hears the next who speaks",
+        .enabled(if: TestModels.have("onnxruntime", "silero-vad"), "needs the models onnxruntime and silero-vad"),
+        arguments: [0, 0.0003, 0.01] as [Float])
+    func rests(_ level: Float) throws {
+        let node = try vad("silero")
+        let (speech, begin, end) = try sentence(rate: 48000)
+        var position = 0
+        func hear(_ samples: [Float], noise level: Float) {
+            let heard = zip(samples, noise(samples.count)).map { $0 + $1 * level }
+            _ = node.render(heard.count, block: 1024, inputs: [heard])
+            position += heard.count
+        }
+        // What the model says is never nothing at all.
+        func isAtRest() -> Bool { node.controlOutputs.last?[1] == 0 }
+        func silence(_ seconds: Int) -> [Float] { Array(repeating: 0, count: seconds * 48000) }
+        for _ in 0..<2 {
+            hear(silence(4), noise: level)
+            #expect(isAtRest())
+            let start = Double(position) / 48000
+            hear(speech, noise: level)
+            let first = try #require(node.capture.events("vad.started").last.map { Double($0.frame) / 48000 })
+            let last = try #require(node.capture.events("vad.ended").last.map { Double($0.frame) / 48000 })
+            #expect(abs(first - start - begin) < 0.2 && abs(last - start - end) < 0.25)
+        }
+        let told = node.capture.events("vad.started").count
+        // Something begins to hum, or ends to.
+        for level in [level * 10 + 0.001, level] {
+            hear(silence(1), noise: level)
+            hear(silence(4), noise: level)
+            #expect(isAtRest())
+        }
+        #expect(node.capture.events("vad.started").count == told)
+    }
+
     @Test("A detector that is not there is told, with what to do") func missing() throws {
         let scratch = try Scratch()
         let models = scratch.file("none")
