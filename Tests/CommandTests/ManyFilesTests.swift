@@ -49,7 +49,7 @@ import TestSupport
     func renders(jobs: Int) async throws {
         // The first is the longest, so that others are done before it.
         let names = try tones(["c.wav", "b.wav", "a.wav", "d e.wav"].reversed()).reversed()
-        let result = try await call(["render", graph] + names + ["-o", "louder/", "--jobs", "\(jobs)"])
+        let result = try await call(["render", graph] + names + ["-o", "louder/", "-j\(jobs)"])
         #expect(result.code == 0 && result.output == "", "\(result.errors)")
         #expect(try files("louder") == ["a.wav", "b.wav", "c.wav", "d e.wav"])
         for name in names {

@@ -37,7 +37,7 @@ import TestSupport
             ["-o", "out.mp3"], ["-o", "out"], ["-o", "o.wav", "--duration", "0"], ["-o", "o.wav", "--block", "0"],
             ["-o", "o.wav", "--rate", "10"], ["-o", "o.wav", "--channels", "65"], ["-o", "o.wav", "--input", "mic"],
             ["-o", "o.wav", "--duration", "1", "--until-idle"], ["-o", "o.wav", "--duration", "nan"], [],
-            ["-o", "o.wav", "--input", "a=b", "--input", "a=c"],
+            ["-o", "o.wav", "--input", "a=b", "--input", "a=c"], ["-o", "o.wav", "--jobs", "0"],
         ])
     func wrongUsage(_ arguments: [String]) async throws {
         let render = try Program([Program.voicegraph, "render", graph] + arguments, folder: scratch.path)

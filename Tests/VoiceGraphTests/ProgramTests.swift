@@ -50,10 +50,9 @@ private final class Taken: Node {
         #expect(refused?.description.contains("it lives in this program") == true)
     }
 
-    @Test("What a program writes is rendered to its last frame", arguments: [16, 1024]) func rendered(block: Int)
-        async throws
-    {
-        let source = AudioSource("synth", channels: 2, buffer: 0.01)
+    @Test("What a program writes is rendered to its last frame", arguments: [16, 1024], [0.005, 0.01, 1])
+    func rendered(block: Int, buffer: Double) async throws {
+        let source = AudioSource("synth", channels: 2, buffer: buffer)
         let graph = Graph { source => Output("out") }
         async let written: Void = {
             for start in stride(from: 0, to: 5000, by: 500) {

@@ -68,7 +68,8 @@ final class OfflinePass {
     func play(before: (Int) -> Void = { _ in }, after: (Int) -> Void = { _ in }) {
         // Short blocks are played several at a time between two turns of the control side.
         let end = total.map { $0 + latency } ?? .max
-        for _ in 0..<max(1, Render.together / render.block) where position < end {
+        let blocks = max(1, min(Render.together.frames / render.block, Render.together.blocks))
+        for _ in 0..<blocks where position < end {
             let length = hasWholeBlocks ? render.block : min(render.block, end - position)
             before(length)
             playBlock(length)

@@ -75,8 +75,8 @@ public struct Render: Sendable {
     static let quiet: Float = 1e-5
     /// Seconds after which sound that does not end is cut.
     public static let longestTail = 300.0
-    /// Blocks that are shorter than this, in frames, are played several at a time between two turns of the control side.
-    static let together = 1024
+    /// Between two turns of the control side as many short blocks are played as have so many frames, and so many at most.
+    static let together = (frames: 1024, blocks: 256)
 
     /// Describes a render.
     public init(

@@ -40,7 +40,8 @@ final class Analyzer {
     private var spectrum: Spectrum?
     private var spectrogram: Spectrogram?
     private var bands: Bands?
-    private(set) var report: MeterReport?
+    private(set) var report: MeasuredReport?
+    private var isOffline = false
 
     init(channels: Int, host: NodeHost, first: Int, bands: BandRange = BandRange(), reports: Bool = false) {
         self.reports = reports
@@ -53,6 +54,7 @@ final class Analyzer {
     /// Begins anew; the audio half's end of it. What was prepared before must not run any more.
     func prepare(_ preparation: Preparation) -> CapturePipe.Writer {
         rate = preparation.rate
+        isOffline = preparation.offline
         forget()
         makeRoom()
         let pipe = CapturePipe(channels: channels, frames: Int(rate / 5), maxBlock: preparation.maxBlock)
@@ -78,7 +80,10 @@ final class Analyzer {
 
     /// The report begins anew.
     func resetReport() {
-        if reports { report = made { () throws(NodeError) in try MeterReport(channels: channels, rate: rate) } }
+        guard reports else { return }
+        report = made { () throws(NodeError) in
+            try MeasuredReport(channels: channels, rate: rate, isOffline: isOffline)
+        }
     }
 
     private func forget() {
@@ -136,6 +141,9 @@ final class Analyzer {
     }
 
     private func take(_ audio: CapturePipe.Audio, _ wanted: Set<Measure>) {
+        report?.add(audio)
+        // Frames of series begin with the first that somebody asks for.
+        guard !wanted.isEmpty else { return filled = 0 }
         var start = 0
         while start < audio.frames {
             if filled == 0, currentStep != step { makeRoom() }
@@ -147,7 +155,6 @@ final class Analyzer {
                 // One that is no number would stay in every filter and transform.
                 for frame in 0..<length where !target[frame].isFinite { target[frame] = 0 }
             }
-            report?.add(samples.pointer + filled, frames: length, stride: interval)
             start += length
             filled += length
             if filled == interval {

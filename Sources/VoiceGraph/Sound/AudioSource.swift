@@ -30,6 +30,8 @@ public final class AudioSource: GraphPart, Sendable {
         var behind: (@Sendable () -> Int)?
         /// Who waits for room.
         var waiter: CheckedContinuation<Void, Never>?
+
+        var hasRoom: Bool { (pipe?.space ?? 0) > 0 }
     }
 
     /// Describes a source of `channels` channels that holds `buffer` seconds, which it is late by while they are full. Room is
@@ -131,7 +133,7 @@ public final class AudioSource: GraphPart, Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isWaiting = state.withLock { state in
-                    guard !Task.isCancelled, !state.isEnded, !state.hasStopped else { return false }
+                    guard !Task.isCancelled, !state.isEnded, !state.hasStopped, !state.hasRoom else { return false }
                     state.waiter = continuation
                     return true
                 }
@@ -174,15 +176,16 @@ public final class AudioSource: GraphPart, Sendable {
 
     /// There may be room again.
     func poll() {
-        let hasRoom = state.withLock { state in (state.pipe?.space ?? 0) > 0 && state.waiter != nil }
-        if hasRoom { wake() }
+        if state.withLock({ $0.hasRoom && $0.waiter != nil }) { wake() }
     }
 
     var isEnded: Bool { state.withLock { $0.isEnded } }
 
     /// Whether so many frames are there, or no more come, before `seconds` are over.
     func has(_ frames: Int, within seconds: Double) -> Bool {
-        state.wait(until: monotonicSeconds() + seconds) { state in
+        // Nobody else would tell the program that there is room: who asks plays nothing until this returns.
+        poll()
+        return state.wait(until: monotonicSeconds() + seconds) { state in
             let waiting = state.pipe?.waiting ?? 0
             return state.isEnded || state.hasStopped || waiting >= frames ? true : nil
         } ?? false

@@ -1,9 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
 import Glibc
 import Graph
 import GraphFile
 import System
 import Terminal
+
+/// How many files are worked on at a time.
+struct BatchOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("j", allowingJoined: true), .long],
+        help: ArgumentHelp(
+            "How many of several files are worked on at a time; otherwise as many as there are processors.",
+            valueName: "count"))
+    var jobs: Int?
+
+    func validate() throws {
+        if let jobs, !(1...1024).contains(jobs) { throw ValidationError("--jobs must be from 1 to 1024") }
+    }
+}
 
 /// Several files of one call. As many are worked on at a time as there are processors; what is said of them comes in the
 /// order in which they were given, of each as soon as all before it are done.

@@ -40,7 +40,9 @@ struct OutputNames {
         var made: [String: String] = [:]
         for (path, file) in zip(paths, files) {
             if let old = FileIdentity(path), read.contains(old) {
-                throw Fault("\(path) would be written over, which is to be read", hint: "name another folder")
+                throw Fault(
+                    "\(path) would be written over, which is to be read",
+                    hint: "name another \(areMany ? "folder" : "file")")
             }
             if let other = made.updateValue(file, forKey: path) {
                 throw Fault(

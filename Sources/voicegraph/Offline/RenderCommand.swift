@@ -51,12 +51,8 @@ struct RenderCommand: ParsableCommand {
             valueName: "out.wav"), completion: SoundSuffix.completion)
     var out: String
 
-    @Option(
-        name: [.customShort("j", allowingJoined: true), .long],
-        help: ArgumentHelp(
-            "How many of several sounds are rendered at a time; otherwise as many as there are processors.",
-            valueName: "count"))
-    var jobs: Int?
+    @OptionGroup
+    var batch: BatchOptions
 
     @Option(
         help: ArgumentHelp(
@@ -121,7 +117,6 @@ struct RenderCommand: ParsableCommand {
         guard (1000...768_000).contains(rate) else { throw ValidationError("--rate must be from 1000 to 768000") }
         if let tempo, !(tempo >= 1 && tempo <= 1000) { throw ValidationError("--tempo must be from 1 to 1000") }
         if let channels, !(1...64).contains(channels) { throw ValidationError("--channels must be from 1 to 64") }
-        if let jobs, !(1...1024).contains(jobs) { throw ValidationError("--jobs must be from 1 to 1024") }
         if let other = sounds.first(where: isGraphFile) {
             throw ValidationError("\(other) is a graph, and there is one already: name sounds behind it")
         }
@@ -192,7 +187,7 @@ struct RenderCommand: ParsableCommand {
             try target.makeFolder()
         } catch { throw fail(error) }
         let renders = FileRenders(job: job, source: source, files: sounds, paths: paths, player: players.first)
-        let isWhole = try renders.run(atOnce: jobs, ended)
+        let isWhole = try renders.run(atOnce: batch.jobs, ended)
         if ended.isSet { throw fail("interrupted") }
         if !isWhole { throw ExitCode(1) }
     }

@@ -42,12 +42,8 @@ struct PictureCommand: ParsableCommand {
             valueName: "file"), completion: .file())
     var output: String?
 
-    @Option(
-        name: [.customShort("j", allowingJoined: true), .long],
-        help: ArgumentHelp(
-            "How many of several files are drawn at a time; otherwise as many as there are processors.",
-            valueName: "count"))
-    var jobs: Int?
+    @OptionGroup
+    var batch: BatchOptions
 
     @Option(help: "What to draw: waveform, spectrogram, spectrum or loudness.")
     var style = ChartStyle.waveform
@@ -69,7 +65,6 @@ struct PictureCommand: ParsableCommand {
 
     func validate() throws {
         try sound.check(files)
-        if let jobs, !(1...1024).contains(jobs) { throw ValidationError("--jobs must be from 1 to 1024") }
         if let target { _ = try format(of: target.text) }
         if style != .waveform, channels || scale != nil {
             throw ValidationError("\(channels ? "--channels" : "--scale") is for --style waveform")
@@ -108,7 +103,7 @@ struct PictureCommand: ParsableCommand {
         }
         if !json { writeOut(ReportText.title) }
         let batch = Batch(count: sounds.count, rate: Measurement.rate)
-        let failed = try batch.run(atOnce: jobs) {
+        let failed = try batch.run(atOnce: self.batch.jobs) {
             !ended.isSet && !isReaderGone
         } _: { index, report in
             do throws(Fault) {
