@@ -13,7 +13,7 @@ import TestSupport
         return (try await program.end(seconds: 120), program)
     }
 
-    @Test("Several files are transcribed one after the other, as text and as captions") func formats() async throws {
+    @Test("Several files are written one after the other, as text and as captions") func formats() async throws {
         let (code, text) = try await transcribe(cards + "004.wav", cards + "002.wav")
         #expect(code == 0)
         #expect(text.errors == "voicegraph: what is said is taken for English (--language tells another)\n")
@@ -128,6 +128,46 @@ import TestSupport
         #expect(all.count == 4 && all == all.sorted() && second.count == 2, "\(all)")
         let before = Double(file.samples[0].count) / Double(file.rate) + 1
         for (one, shifted) in zip(second, all.suffix(2)) { #expect(abs(shifted - one - before) < 0.002) }
+    }
+
+    /// A program that recognizes "second" in 005.wav, and "first" in 001.wav, which is shorter, but only after `wait`.
+    private func recognizer(_ wait: String, jobs: Int = 2) -> [String] {
+        let line = """
+            if [ "$(wc -c)" -gt 90000 ]; then touch '\(scratch.file("heard"))'; echo second; \
+            else \(wait); echo first; fi
+            """
+        return [cards + "001.wav", cards + "005.wav", "-j\(jobs)", "--engine", "command", "--command", line]
+    }
+
+    @Test("Several files are worked on at a time, and written in their order") func together() async throws {
+        let heard = scratch.file("heard")
+        let patterns = [("txt", /first\nsecond\n/), ("srt", /1\n[^\n]*\nfirst\n\n2\n[^\n]*\nsecond\n\n/)]
+        for (format, pattern) in patterns {
+            try? FileManager.default.removeItem(atPath: heard)
+            let program = try Program(
+                [Program.voicegraph, "transcribe", "--format", format]
+                    + recognizer("until [ -e '\(heard)' ]; do sleep 0.05; done"))
+            #expect(try await program.end(seconds: 60) == 0, "\(program.errors)")
+            #expect(program.output.wholeMatch(of: pattern) != nil, "\(program.output)")
+        }
+    }
+
+    @Test("With one at a time the second is not begun before the first is done") func alone() async throws {
+        let wait = "sleep 1; [ ! -e '\(scratch.file("heard"))' ] || echo not"
+        let program = try Program([Program.voicegraph, "transcribe"] + recognizer(wait, jobs: 1))
+        #expect(try await program.end(seconds: 60) == 0, "\(program.errors)")
+        #expect(program.output == "first\nsecond\n")
+    }
+
+    @Test("Ctrl-C ends it, and nothing is written of what is behind a file that was not heard to its end")
+    func interrupted() async throws {
+        let program = try Program([Program.voicegraph, "transcribe"] + recognizer("sleep 100"))
+        try await program.wait("the second is heard") { [scratch] _ in
+            FileManager.default.fileExists(atPath: scratch.file("heard"))
+        }
+        program.signal(SIGINT)
+        #expect(try await program.end(seconds: 30) == 1)
+        #expect(program.output == "" && program.errors.hasSuffix("voicegraph: interrupted\n"), "\(program.errors)")
     }
 
     @Test("A model that is named is the one that recognizes, whatever the language") func model() async throws {

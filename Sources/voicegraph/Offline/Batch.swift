@@ -21,13 +21,16 @@ struct BatchOptions: ParsableArguments {
 }
 
 /// Several files of one call. As many are worked on at a time as there are processors; what is said of them comes in the
-/// order in which they were given, of each as soon as all before it are done.
+/// order in which they were given: of the first that is not done at once, of those behind it when it is done.
 final class Batch: Sendable {
     private struct State {
         var begun = 0
-        /// What is said of files that are done and wait for one before them.
-        var waiting: [Int: (output: String, errors: String)] = [:]
+        /// Files that are done and all before them, too; so the one of this index has its turn.
         var told = 0
+        /// What waits for the turn of a file.
+        var waiting: [Int: [@Sendable () -> Void]] = [:]
+        /// Files that are done, but not all before them.
+        var done: Set<Int> = []
         var failed = 0
         /// Seconds of audio done, of each file.
         var seconds: [Int: Double] = [:]
@@ -57,13 +60,11 @@ final class Batch: Sendable {
     ) throws(SystemError) -> Int {
         let work: @Sendable () -> Void = { [self] in
             while goesOn(), let index = next() {
-                let report = FileReport(rate: rate, in: self, index: index)
-                let isWell = make(index, report)
-                end(index, report.output, report.errors, isWell)
+                end(index, make(index, FileReport(rate: rate, in: self, index: index)))
             }
         }
         var threads: [SystemThread] = []
-        for _ in 1..<max(2, min(atOnce ?? Threads.automatic.limit, count)) {
+        for _ in 1..<max(1, min(atOnce ?? Threads.automatic.limit, count)) {
             threads.append(try SystemThread(name: "vg-file", work))
         }
         work()
@@ -85,15 +86,23 @@ final class Batch: Sendable {
         }
     }
 
-    private func end(_ index: Int, _ output: String, _ errors: String, _ isWell: Bool) {
+    /// Does what says something of a file, now or when its turn comes; one at a time.
+    func say(_ index: Int, _ action: @escaping @Sendable () -> Void) {
         state.withLock { state in
-            state.waiting[index] = (output, errors)
+            guard index == state.told else { return state.waiting[index, default: []].append(action) }
+            state.clear()
+            action()
+        }
+    }
+
+    private func end(_ index: Int, _ isWell: Bool) {
+        state.withLock { state in
+            state.done.insert(index)
             if !isWell { state.failed += 1 }
-            while let next = state.waiting.removeValue(forKey: state.told) {
+            while state.done.remove(state.told) != nil {
                 state.told += 1
                 state.clear()
-                writeOut(next.errors, to: STDERR_FILENO)
-                writeOut(next.output)
+                for action in state.waiting.removeValue(forKey: state.told) ?? [] { action() }
             }
         }
     }
@@ -105,7 +114,7 @@ final class Batch: Sendable {
             let now = monotonicSeconds()
             guard isVisible, now - state.shownAt > 0.1 else { return }
             (state.shownAt, state.isShown) = (now, true)
-            writeOut("\r\u{1b}[K" + text(state.told + state.waiting.count, state), to: STDERR_FILENO)
+            writeOut("\r\u{1b}[K" + text(state.told + state.done.count, state), to: STDERR_FILENO)
         }
     }
 

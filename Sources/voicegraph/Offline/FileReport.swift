@@ -10,9 +10,6 @@ final class FileReport {
     private let rate: Double
     private let batch: Batch?
     private let index: Int
-    /// What waits for its turn.
-    private(set) var output = ""
-    private(set) var errors = ""
 
     /// Of the file of that index among several, or of the only one; `rate` in Hz: of the frames that are told.
     init(rate: Double, in batch: Batch? = nil, index: Int = 0) {
@@ -20,22 +17,21 @@ final class FileReport {
         (self.rate, self.batch, self.index) = (rate, batch, index)
     }
 
-    /// Lines for standard error.
-    func tell(_ text: String) {
-        guard batch == nil else { return errors += text }
+    /// Does what says something of the file: now, or when its turn comes.
+    func inTurn(_ action: @escaping @Sendable () -> Void) {
+        if let batch { return batch.say(index, action) }
         bar.clear()
-        writeOut(text, to: STDERR_FILENO)
+        action()
     }
+
+    /// Lines for standard error.
+    func tell(_ text: String) { inTurn { writeOut(text, to: STDERR_FILENO) } }
 
     /// Why the file is not done.
     func fail(_ fault: Fault) { tell("voicegraph: \(printableLines(fault.description))\n") }
 
     /// For standard output.
-    func write(_ text: String) {
-        guard batch == nil else { return output += text }
-        bar.clear()
-        writeOut(text)
-    }
+    func write(_ text: String) { inTurn { writeOut(text) } }
 
     /// How far it is.
     func show(_ frames: Int, of total: Int? = nil) {

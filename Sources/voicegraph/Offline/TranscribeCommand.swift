@@ -11,11 +11,12 @@ struct TranscribeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "transcribe", abstract: "Make text of what is said in sound files.",
         discussion: """
-            The files are read one after the other, at any rate and with any channels; text is written when it is known. \
-            Captions of several files go on as if one file followed the other. \
+            The files may have any rate and any channels; as many are worked on at a time as there are processors. Text is \
+            written in the order of the files, as soon as it is known and all that comes before it. Captions of several \
+            files go on as if one file followed the other. \
             Engines: moonshine (see `voicegraph models`), pocketsphinx (Debian's packages libpocketsphinx3 and \
             pocketsphinx-en-us), sherpa with a model of your own, or a command that reads WAV and writes text. What \
-            cannot be transcribed is told, the other files are, and the command ends with 1.
+            cannot be transcribed is told, the other files are written, and the command ends with 1.
 
             Examples:
               voicegraph transcribe interview.flac
@@ -63,6 +64,9 @@ struct TranscribeCommand: ParsableCommand {
     var output: String?
 
     @OptionGroup
+    var batch: BatchOptions
+
+    @OptionGroup
     var plugins: PluginOptions
 
     func validate() throws {
@@ -81,77 +85,29 @@ struct TranscribeCommand: ParsableCommand {
             writeOut("voicegraph: what is said is taken for English (--language tells another)\n", to: STDERR_FILENO)
         }
         let format = try chosenFormat(format, json: json, .json, otherwise: .txt)
+        let transcripts = Transcripts(files: files, settings: settings, namesSpeakers: speakers)
         let registry = NodeRegistry(search: try plugins.search())
         useIsolation()
         let ended = EndFlag()
-        var isWhole = true
-        var writer = TranscriptWriter(format)
+        let isWhole: Bool
         do throws(SystemError) {
             let target = try output.map { path throws(SystemError) in try WholeFile(path) }
-            var fault: SystemError?
-            var isRefused = false
-            func write(_ text: String) {
-                do throws(SystemError) {
-                    if let target { try target.write(Array(text.utf8)) } else { isRefused = !writeOut(text) }
-                } catch { (fault, isRefused) = (error, true) }
-            }
-            write(writer.head)
-            for path in files where !ended.isSet && !isRefused {
-                let (seconds, isDone) = transcribe(path, registry) {
-                    !ended.isSet && !isRefused && !isReaderGone
-                } take: { item in
-                    write(writer.text(item, of: path))
-                }
-                writer.endFile(seconds)
-                isWhole = isDone && isWhole
-            }
-            write(writer.end())
-            if let fault { throw fault }
-            try target?.finish()
+            let sink = TranscriptSink(format, to: target)
+            isWhole = try transcripts.run(atOnce: batch.jobs, registry, ended, to: sink)
+            try sink.finish()
         } catch { throw fail("\(error)") }
         if ended.isSet { throw fail("interrupted") }
         if !isWhole { throw ExitCode(1) }
     }
 
-    /// One file: how long it is, and whether it was transcribed to its end; if not, that was said.
-    private func transcribe(
-        _ path: String, _ registry: NodeRegistry, goesOn: () -> Bool, take: (Transcription.Item) -> Void
-    ) -> (seconds: Double, isDone: Bool) {
-        guard access(path, R_OK) == 0 else {
-            _ = fail("\(path): \(String(cString: strerror(errno)))")
-            return (0, false)
-        }
+    /// Of the node that recognizes.
+    private var settings: [String: SettingValue] {
         var settings: [String: SettingValue] = ["engine": .string(engine)]
         // A model with a name is looked for among those that are installed.
         settings["model"] = model.map { .string(names(in: $0).isEmpty ? $0 : absolute($0)) }
         settings["kind"] = kind.map { .string($0) }
         settings["language"] = language.map { .string($0) }
         settings["command"] = command.map { .string($0) }
-        let bar = ProgressBar(rate: Transcription.rate)
-        func frames(_ seconds: Double) -> Int { Int(seconds * Transcription.rate) }
-        do throws(Fault) {
-            let outcome = try Transcription(path: path, settings: settings, namesSpeakers: speakers).run(
-                registry: registry
-            ) {
-                seconds in
-                bar.show(frames(seconds))
-                return goesOn()
-            } take: { item in
-                bar.clear()
-                take(item)
-            }
-            bar.clear()
-            if isatty(STDERR_FILENO) == 1 {
-                writeOut("\(path): \(bar.summary(frames(outcome.seconds)))\n", to: STDERR_FILENO)
-            }
-            guard let first = outcome.failures.first else { return (outcome.seconds, true) }
-            let count = outcome.failures.count
-            _ = fail("\(path): \(count) part\(count == 1 ? "" : "s") could not be recognized: \(first)")
-            return (outcome.seconds, false)
-        } catch {
-            bar.clear()
-            _ = fail(error.message.hasPrefix(path) ? "\(error)" : "\(path): \(error)")
-            return (0, false)
-        }
+        return settings
     }
 }
