@@ -107,25 +107,3 @@ struct OnnxReady {
 
     private func fault(_ what: String) -> NodeError { NodeError("\(what): \(String(cString: strerror(errno)))") }
 }
-
-/// Bytes of memory that this process may still take, by the kernel and by the limit of its control group; nil: nobody says.
-private func freeMemory() -> Int? {
-    func number(_ file: String) -> Int? { text(file).flatMap { Int($0.prefix { $0.isNumber }) } }
-    func text(_ file: String) -> String? {
-        guard let bytes = try? PackedFile.read(file), !bytes.isEmpty else { return nil }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-    var free: [Int] = []
-    for line in (text("/proc/meminfo") ?? "").split(separator: "\n") where line.hasPrefix("MemAvailable:") {
-        if let kilobytes = line.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) {
-            free.append(kilobytes << 10)
-        }
-    }
-    let group = (text("/proc/self/cgroup") ?? "").split(separator: "\n").first { $0.hasPrefix("0::") }?.dropFirst(3)
-    if let group, let most = number("/sys/fs/cgroup\(group)/memory.max"),
-        let used = number("/sys/fs/cgroup\(group)/memory.current")
-    {
-        free.append(most - used)
-    }
-    return free.min()
-}

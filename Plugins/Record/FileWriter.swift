@@ -169,7 +169,7 @@ final class FileWriter: @unchecked Sendable {
     func begin(_ target: RecordTarget) throws(NodeError) {
         let file = try TakeFile(
             target, channels: channels, rate: rate, overwrites: options.overwrites, keeping: written,
-            subscribers: subscribers, host: host)
+            subscribers: subscribers, isOffline: isOffline, host: host)
         began = seconds
         monitor.locked {
             self.file = file
@@ -208,10 +208,11 @@ final class FileWriter: @unchecked Sendable {
             fail(reason, file.path)
             throw NodeError("\(file.path) is not complete: \(reason)", kind: RecordFault.disk(file.code))
         }
+        let levels = file.levels.result
         let take = Take(
             path: file.path, frames: file.frames, seconds: Double(file.frames) / file.rate, lost: lost.withLock { $0 },
-            clipped: file.clipped, peak: file.levels.peak, truePeak: file.levels.truePeak,
-            loudness: file.levels.loudness, outline: file.levels.outline.values)
+            clipped: file.clipped, peak: levels.peak, truePeak: levels.truePeak, loudness: levels.loudness,
+            outline: levels.outline.values)
         told = 0
         written.insert(file.path)
         monitor.locked {

@@ -38,7 +38,7 @@ final class TakeFile: @unchecked Sendable {
     /// of the audio. [control]
     init(
         _ target: RecordTarget, channels: Int, rate: Double, overwrites: Bool, keeping finished: Set<String>,
-        subscribers: TakeAudio?, host: NodeHost
+        subscribers: TakeAudio?, isOffline: Bool, host: NodeHost
     ) throws(NodeError) {
         self.subscribers = subscribers
         let own = target.encoding.rate(rate, target.rate)
@@ -48,7 +48,7 @@ final class TakeFile: @unchecked Sendable {
         reshape = try Reshape(rate: rate, channels: channels, fileRate: own, fileChannels: self.channels)
         skip = target.skip
         hold = target.hold
-        levels = TakeLevels(channels: self.channels, rate: own)
+        levels = TakeLevels(channels: self.channels, rate: own, isOffline: isOffline)
         dither = target.encoding.bits.map { [channels = self.channels] in
             Dither(target.encoding.dither, bits: $0, channels: channels)
         }

@@ -5,48 +5,32 @@ import NodeKit
 /// takes longer than all else of a file that is only measured. All calls by one thread at a time.
 final class MeasuredReport {
     private let channels: Int
-    private let report: MeterReport
-    private let queue = Queue()
-    private var worker: Worker?
+    private let measured: Measured
+    /// Nil: what comes is measured where it comes.
+    private let queue: WorkerQueue?
     /// What is measured here.
     private var samples: [Float] = []
 
-    /// What waits for the thread.
-    private final class Queue: @unchecked Sendable {
-        // Sendable: `monitor` guards everything.
-        let monitor = Monitor()
-        var pieces: [(samples: [Float], frames: Int)] = []
-        var isBusy = false
-        var isEnding = false
-        /// Pieces at most.
-        static let limit = 16
-    }
+    private struct Measured: @unchecked Sendable {
+        // Sendable: while the queue has something to do it alone has the report.
+        let report: MeterReport
 
-    /// What the thread measures; while it does, nobody else has it.
-    private struct Measured: @unchecked Sendable { let report: MeterReport }
+        func add(_ samples: [Float], _ frames: Int) {
+            samples.withUnsafeBufferPointer { report.add($0.baseAddress!, frames: frames, stride: frames) }
+        }
+    }
 
     /// For `rate` in Hz. Throws where the library is missing, or there is no thread. [control]
     init(channels: Int, rate: Double, isOffline: Bool) throws(NodeError) {
         self.channels = channels
-        report = try MeterReport(channels: channels, rate: rate)
-        guard isOffline else { return }
-        worker = try Worker { [queue, measured = Measured(report: report)] in
-            while let piece = Self.next(queue) { Self.measure(piece.samples, piece.frames, measured.report) }
-        }
-    }
-
-    deinit {
-        queue.monitor.locked {
-            queue.isEnding = true
-            queue.monitor.signal()
-        }
-        worker?.join()
+        measured = Measured(report: try MeterReport(channels: channels, rate: rate))
+        queue = isOffline ? try WorkerQueue() : nil
     }
 
     /// Takes what was heard.
     func add(_ audio: CapturePipe.Audio) {
         let size = audio.frames * channels
-        if worker != nil || samples.count < size { samples = [Float](repeating: 0, count: size) }
+        if queue != nil || samples.count < size { samples = [Float](repeating: 0, count: size) }
         samples.withUnsafeMutableBufferPointer { samples in
             for channel in 0..<channels {
                 for frame in 0..<audio.frames {
@@ -56,33 +40,13 @@ final class MeasuredReport {
                 }
             }
         }
-        guard worker != nil else { return Self.measure(samples, audio.frames, report) }
-        queue.monitor.locked {
-            while queue.pieces.count >= Queue.limit { queue.monitor.wait() }
-            queue.pieces.append((samples, audio.frames))
-            queue.monitor.signal()
-        }
+        guard let queue else { return measured.add(samples, audio.frames) }
+        queue.add { [measured, samples, frames = audio.frames] in measured.add(samples, frames) }
     }
 
     /// What was measured; of what came last only so much that there are `count` frames. Nil: all.
     func fields(frames count: Int? = nil) -> [String: SettingValue] {
-        queue.monitor.locked { while queue.isBusy || !queue.pieces.isEmpty { queue.monitor.wait() } }
-        return report.fields(frames: count)
-    }
-
-    /// The next piece; nil: the thread ends.
-    private static func next(_ queue: Queue) -> (samples: [Float], frames: Int)? {
-        queue.monitor.locked {
-            queue.isBusy = false
-            queue.monitor.signal()
-            while queue.pieces.isEmpty, !queue.isEnding { queue.monitor.wait() }
-            guard !queue.pieces.isEmpty else { return nil }
-            queue.isBusy = true
-            return queue.pieces.removeFirst()
-        }
-    }
-
-    private static func measure(_ samples: [Float], _ frames: Int, _ report: MeterReport) {
-        samples.withUnsafeBufferPointer { report.add($0.baseAddress!, frames: frames, stride: frames) }
+        queue?.settle()
+        return measured.report.fields(frames: count)
     }
 }

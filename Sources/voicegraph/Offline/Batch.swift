@@ -25,7 +25,7 @@ struct BatchOptions: ParsableArguments {
 final class Batch: Sendable {
     private struct State {
         var begun = 0
-        /// Files that are done and all before them, too; so the one of this index has its turn.
+        /// Files that are done, with all before them: the one of this index has its turn.
         var told = 0
         /// What waits for the turn of a file.
         var waiting: [Int: [@Sendable () -> Void]] = [:]

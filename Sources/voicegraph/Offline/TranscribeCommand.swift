@@ -11,9 +11,9 @@ struct TranscribeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "transcribe", abstract: "Make text of what is said in sound files.",
         discussion: """
-            The files may have any rate and any channels; as many are worked on at a time as there are processors. Text is \
-            written in the order of the files, as soon as it is known and all that comes before it. Captions of several \
-            files go on as if one file followed the other. \
+            The files may have any rate and any channels; as many are worked on at a time as there are processors, and \
+            memory (half a gigabyte each). Text is written in the order of the files, as soon as it is known and all that \
+            comes before it. Captions of several files go on as if one file followed the other. \
             Engines: moonshine (see `voicegraph models`), pocketsphinx (Debian's packages libpocketsphinx3 and \
             pocketsphinx-en-us), sherpa with a model of your own, or a command that reads WAV and writes text. What \
             cannot be transcribed is told, the other files are written, and the command ends with 1.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import Graph
 import GraphFile
 import Host
 import NodeKit
@@ -12,7 +13,8 @@ struct Transcripts: Sendable {
     let settings: [String: SettingValue]
     let namesSpeakers: Bool
 
-    /// Transcribes all of them; whether each was to its end. What was not is said.
+    /// Transcribes all of them; whether each was to its end. What was not is said. `atOnce` nil: as many as there are
+    /// processors, and memory.
     func run(
         atOnce: Int?, _ registry: NodeRegistry, _ ended: EndFlag, to sink: TranscriptSink
     ) throws(SystemError) -> Bool {
@@ -36,8 +38,22 @@ struct Transcripts: Sendable {
             defer { report.clear() }
             return transcribe(0, report)
         }
-        return try Batch(count: files.count, rate: Transcription.rate).run(atOnce: atOnce, while: goesOn, transcribe)
-            == 0
+        let most = atOnce ?? min(Threads.automatic.limit, (freeMemory() ?? .max) / memory)
+        let failed = try Batch(count: files.count, rate: Transcription.rate).run(
+            atOnce: most, while: goesOn, transcribe)
+        return failed == 0
+    }
+
+    /// Bytes that it takes to recognize one file, about: moonshine took 0.4 GB. A model of the user's takes what it has on
+    /// disk, at least.
+    private var memory: Int {
+        var size = 1 << 29
+        guard case .string(let folder)? = settings["model"] else { return size }
+        for name in names(in: folder) {
+            var facts = stat()
+            if stat(join(folder, name), &facts) == 0 { size += Int(facts.st_size) }
+        }
+        return size
     }
 
     /// One file.
